@@ -1,0 +1,149 @@
+//! The grammar that all attributes share: `key`, `key = value`, separated by commas.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
+use syn::ext::IdentExt as _;
+use syn::parse::{Parse, ParseStream, Parser as _};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Expr, Lit, LitInt, LitStr, Meta, Path, Token};
+
+use crate::diagnostics::{self, Errors};
+
+/// One option, with the author's tokens.
+pub(crate) struct Entry {
+    pub(crate) key: Ident,
+    /// Absent in a flag.
+    pub(crate) value: Option<Expr>,
+}
+
+impl Parse for Entry {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let key = Ident::parse_any(input)?;
+        let value = match input.parse::<Option<Token![=]>>()? {
+            Some(_) => Some(input.parse()?),
+            None => None,
+        };
+        Ok(Self { key, value })
+    }
+}
+
+impl ToTokens for Entry {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.key.to_tokens(tokens);
+        self.value.to_tokens(tokens);
+    }
+}
+
+impl Entry {
+    /// Reads a string, or says that one belongs here.
+    pub(crate) fn string(&self, errors: &mut Errors) -> Option<LitStr> {
+        match self.literal() {
+            Some(Lit::Str(text)) => Some(text.clone()),
+            _ => self.refuse("a string", "\"..\"", errors),
+        }
+    }
+
+    /// Reads `true` or `false`; a flag alone is `true`.
+    pub(crate) fn bool(&self, errors: &mut Errors) -> Option<bool> {
+        match self.literal() {
+            None if self.value.is_none() => Some(true),
+            Some(Lit::Bool(value)) => Some(value.value),
+            _ => self.refuse("`true` or `false`", "true", errors),
+        }
+    }
+
+    /// Reads a number from one up.
+    pub(crate) fn positive(&self, errors: &mut Errors) -> Option<u32> {
+        let parse = |number: &LitInt| number.base10_parse().ok().filter(|number| *number > 0);
+        match self.literal() {
+            Some(Lit::Int(number)) if parse(number).is_some() => parse(number),
+            _ => self.refuse("a number from 1 up", "4", errors),
+        }
+    }
+
+    /// Reads any expression.
+    pub(crate) fn expr(&self, errors: &mut Errors) -> Option<Expr> {
+        match &self.value {
+            Some(value) => Some(value.clone()),
+            None => self.refuse("a value", "..", errors),
+        }
+    }
+
+    /// Reads a path that means the same in every module.
+    pub(crate) fn absolute_path(&self, errors: &mut Errors) -> Option<Path> {
+        let Some(Expr::Path(path)) = &self.value else {
+            return self.refuse("a path", "::siding", errors);
+        };
+        let path = &path.path;
+        let first = path.segments.first()?.ident.to_string();
+        if path.leading_colon.is_none() && first != "crate" && first != "$crate" {
+            let spelled = path.to_token_stream().to_string().replace(' ', "");
+            errors.push(path, diagnostics::relative_crate_path(spelled));
+            return None;
+        }
+        Some(path.clone())
+    }
+
+    fn literal(&self) -> Option<&Lit> {
+        match &self.value {
+            Some(Expr::Lit(literal)) => Some(&literal.lit),
+            _ => None,
+        }
+    }
+
+    fn refuse<T>(&self, wanted: &str, example: &str, errors: &mut Errors) -> Option<T> {
+        let key = &self.key;
+        let example = format!("{key} = {example}");
+        errors.push(self, diagnostics::option_value(key, wanted, example));
+        None
+    }
+}
+
+/// Reads the options in `tokens`; one that is not among `known`, or is there twice, is reported and
+/// left out.
+pub(crate) fn entries(tokens: TokenStream, known: &[&str], errors: &mut Errors) -> Vec<Entry> {
+    let parsed = Punctuated::<Entry, Token![,]>::parse_terminated.parse2(tokens);
+    let mut kept: Vec<Entry> = Vec::new();
+    match parsed {
+        Ok(parsed) => parsed
+            .into_iter()
+            .for_each(|entry| keep(entry, &mut kept, known, errors)),
+        Err(error) => errors.push_syntax(error),
+    }
+    kept
+}
+
+fn keep(entry: Entry, kept: &mut Vec<Entry>, known: &[&str], errors: &mut Errors) {
+    let key = entry.key.to_string();
+    if !known.contains(&key.as_str()) {
+        let suggestion = diagnostics::suggestion(&key, known);
+        errors.push(&entry.key, diagnostics::unknown_option(key, suggestion));
+    } else if kept.iter().any(|earlier| earlier.key == key) {
+        errors.push(&entry.key, diagnostics::repeated_option(key));
+    } else {
+        kept.push(entry);
+    }
+}
+
+/// Takes the attributes named `name` out of `attrs` and reads their options.
+pub(crate) fn take(
+    attrs: &mut Vec<Attribute>,
+    name: &str,
+    known: &[&str],
+    errors: &mut Errors,
+) -> Vec<Entry> {
+    let mut kept = Vec::new();
+    for attribute in attrs.extract_if(.., |attribute| attribute.path().is_ident(name)) {
+        let Meta::List(list) = attribute.meta else {
+            errors.push(
+                &attribute,
+                diagnostics::option_value(name, "options", format!("{name}(..)")),
+            );
+            continue;
+        };
+        for entry in entries(list.tokens, known, errors) {
+            keep(entry, &mut kept, known, errors);
+        }
+    }
+    kept
+}

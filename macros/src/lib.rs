@@ -1,0 +1,77 @@
+//! The macros of [siding](https://docs.rs/siding), which re-exports them.
+//!
+//! What they expand to calls the runtime crate of the same version, and nothing else can rely on it.
+
+mod args;
+mod attribute;
+mod body;
+mod diagnostics;
+mod docs;
+mod expand;
+mod form;
+mod inputs;
+mod runtime;
+mod signature;
+#[cfg(test)]
+mod tests;
+mod tool;
+mod types;
+
+use proc_macro::TokenStream;
+use syn::{DeriveInput, parse_macro_input};
+
+/// Makes an MCP tool of a free `async fn`.
+///
+/// The function stays callable as it is. Beside it there is a type of the same name, by which a
+/// server takes the tool: `Server::tool::<deploy>()`, or `tools![deploy, rollback]`.
+///
+/// - The doc comment is the description that clients see.
+/// - Each parameter is an argument that clients pass by its name; its doc comment is the
+///   description. `Option<T>` may be left out.
+/// - The one `&mut` parameter is the context, on which the body asks and runs steps.
+///
+/// # Options
+///
+/// | option | meaning |
+/// |---|---|
+/// | `task = ".."` | `"forbidden"` (default): runs in the call; `"required"`: is always a task; `"optional"`: is one where the client can have it |
+/// | `name = ".."` | the name for clients, if not that of the function |
+/// | `title = ".."` | a name for people |
+/// | `description = ".."` | the description, instead of the doc comment |
+/// | `ttl = ".."` | how long a task lives from its creation, as `"24h"` or `"90s"` (default: an hour) |
+/// | `poll = ".."` | how often clients should look (default: a second) |
+/// | `detach = ".."` | when the call becomes a task: `"always"` (default) at once, `"after 500ms"` if it has not ended by then, `"manual"` at `ctx.detach()` |
+/// | `max_running = n` | how many calls run at once; others wait for their turn |
+/// | `read_only`, `destructive`, `idempotent`, `open_world` | hints for clients: `true` or `false` |
+/// | `crate = path` | where siding is, if not at `::siding` |
+///
+/// # Options of a parameter
+///
+/// `#[arg(default = value)]` is used where the client passes nothing; `#[arg(rename = "..")]` is the
+/// name for clients; `#[arg(description = "..")]` stands for the doc comment.
+///
+/// # Questions
+///
+/// A question has a name, under which its answer is kept: that of the variable to which the call is
+/// bound, or that in `.key("..")`.
+///
+/// ```text
+/// let approval: Approval = ctx.input("Deploy?").await?;          // `approval`
+/// if ctx.input::<bool>("Sure?").key("sure").await? { .. }        // `sure`
+/// ```
+#[proc_macro_attribute]
+pub fn mcp_tool(options: TokenStream, item: TokenStream) -> TokenStream {
+    tool::expand(options.into(), item.into()).into()
+}
+
+/// Makes a form of a struct, or a list to pick from of an enum, to be asked with `ctx.input`.
+///
+/// A struct has named fields of plain types: `bool`, `String`, numbers, enums with this derive,
+/// and `Option` of them. An enum has variants without data. Doc comments are shown to the person.
+///
+/// `#[input(rename = "..")]` on a field or a variant is its name on the wire;
+/// `#[input(crate = path)]` on the item says where siding is, if not at `::siding`.
+#[proc_macro_derive(Input, attributes(input))]
+pub fn input(item: TokenStream) -> TokenStream {
+    form::expand(parse_macro_input!(item as DeriveInput)).into()
+}

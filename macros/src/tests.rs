@@ -1,0 +1,124 @@
+//! Snapshots of the expansion, one per shape. `UPDATE_EXPECT=1` writes them anew.
+
+use std::fs;
+use std::path::Path;
+
+use expect_test::expect_file;
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::{diagnostics, form, tool};
+
+fn pretty(tokens: TokenStream) -> String {
+    prettyplease::unparse(&syn::parse2(tokens).expect("the expansion is a list of items"))
+}
+
+#[test]
+fn a_tool_with_questions_and_steps() {
+    let expansion = tool::expand(
+        quote!(
+            task = "required",
+            ttl = "24h",
+            poll = "2s",
+            destructive = true
+        ),
+        quote! {
+            /// Deploys a service after a person approved the plan.
+            ///
+            /// Waits for as long as it takes.
+            pub async fn deploy(
+                ctx: &mut Ctx,
+                /// Service to deploy.
+                service: String,
+                /// Region to deploy to.
+                #[arg(default = "eu-west-1")]
+                region: String,
+            ) -> Result<Deployed> {
+                let plan = ctx.step("plan", make_plan(&service, &region)).await?;
+                let approval: Approval = ctx.input(format!("Deploy {plan} to {region}?")).await?;
+                let (name, sure): (String, bool) = ctx.input_all(("Name?", "Sure?")).await?;
+                if !ctx.input::<bool>("Really?").key("really").await? {
+                    return Err(ToolError::new("not approved"));
+                }
+                let release = ctx
+                    .step("apply", async {
+                        let plan = check(&plan)?;
+                        if plan.is_empty() {
+                            return apply(&plan).await;
+                        }
+                        Ok(plan)
+                    })
+                    .await?;
+                Ok(Deployed { release })
+            }
+        },
+    );
+    expect_file!["../snapshots/tool.rs"].assert_eq(&pretty(expansion));
+}
+
+#[test]
+fn a_tool_without_context() {
+    let expansion = tool::expand(
+        quote!(name = "echo.text", crate = ::other),
+        quote! {
+            async fn r#match(text: &str, #[arg(rename = "n")] times: Option<u8>) -> String {
+                text.repeat(times.unwrap_or(1).into())
+            }
+        },
+    );
+    expect_file!["../snapshots/plain.rs"].assert_eq(&pretty(expansion));
+}
+
+#[test]
+fn a_tool_with_mistakes() {
+    let expansion = tool::expand(
+        quote!(task = "requierd"),
+        quote! {
+            /// Deploys.
+            async fn deploy(ctx: &mut Ctx<App>, Pair(a, b): Pair) -> Result<String> {
+                other(ctx.input("Which?").await?)
+            }
+        },
+    );
+    expect_file!["../snapshots/refused.rs"].assert_eq(&pretty(expansion));
+}
+
+#[test]
+fn forms() {
+    let fields = form::expand(syn::parse_quote! {
+        struct Approval {
+            /// Go ahead?
+            approve: bool,
+            #[input(rename = "why")]
+            r#type: Option<String>,
+        }
+    });
+    let choices = form::expand(syn::parse_quote! {
+        enum Color {
+            /// Like fire.
+            Red,
+            Green,
+        }
+    });
+    let expansion = quote!(#fields #choices);
+    expect_file!["../snapshots/form.rs"].assert_eq(&pretty(expansion));
+}
+
+#[test]
+fn every_message_has_its_case() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ui-tests/fail");
+    for (id, text) in diagnostics::ALL {
+        let shown = fs::read_to_string(folder.join(id).with_extension("stderr"))
+            .unwrap_or_else(|error| panic!("{id}: {error}"));
+        for fixed in text
+            .split(['{', '}'])
+            .step_by(2)
+            .filter(|fixed| !fixed.is_empty())
+        {
+            assert!(
+                shown.contains(fixed),
+                "the case of `{id}` does not show `{fixed}`"
+            );
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! What the body of a tool can do.
+
+mod step;
+
+use std::{
+    fmt,
+    ops::{Deref, DerefMut},
+    sync::Arc,
+};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+pub use self::step::{Step, StepOutcome, step_block, step_result};
+use crate::{
+    engine::leg::Leg,
+    input::{Input, Inputs, Prompts, Question, Questions, Unnamed},
+    record::{Client, TaskId},
+};
+
+/// The state of a tool that takes none.
+///
+/// It is unsized, and so no value of it exists: that is what tells it from every state that a
+/// server can have.
+#[derive(Debug)]
+pub struct NoState {
+    _never: [()],
+}
+
+/// The context of a call: asks, runs steps, tells how it goes.
+///
+/// A tool takes it as `&mut Ctx`, or as `&mut Ctx<App>` where the server has a state of type `App`.
+/// It is exclusive on purpose: two operations cannot be in flight at once, and none can be moved
+/// into a step or a spawned task, so the order of operations is the order of the code, and a replay
+/// meets them in the same order.
+///
+/// ```
+/// use siding::prelude::*;
+///
+/// # async fn charge(_: &str) -> Result<String> { Ok("r-1".into()) }
+/// /// Charges a card after the person agreed.
+/// #[mcp_tool(task = "required")]
+/// async fn pay(ctx: &mut Ctx, card: String) -> Result<String> {
+///     let sure: bool = ctx.input("Charge 20 EUR?").await?;
+///     if !sure {
+///         return Err(ToolError::new("not charged"));
+///     }
+///     ctx.status("charging");
+///     let receipt = ctx.step("charge", charge(&card)).await?;
+///     Ok(receipt)
+/// }
+/// ```
+pub struct Ctx<S: ?Sized = NoState> {
+    leg: Arc<Leg>,
+    /// What a context with a state has beside one without.
+    stateful: Option<(Box<Ctx>, Arc<S>)>,
+}
+
+impl<S: ?Sized> Ctx<S> {
+    /// Asks the person for a `T` and parks until the answer is there.
+    ///
+    /// The type comes from where the answer goes. The question gets its name from the binding that
+    /// the answer goes to, or from [`key`](Question::key); without a name it is no future. A parked
+    /// call holds nothing but a record in the store.
+    ///
+    /// # Errors
+    ///
+    /// Awaiting it is an `Err` where the person declined or closed the form, and where this client
+    /// cannot be asked ([`ToolError::is_cannot_ask`](crate::ToolError::is_cannot_ask)).
+    pub fn input<T: Input>(&mut self, prompt: impl Into<String>) -> Question<'_, T, Unnamed> {
+        Question::new(self.leg.clone(), prompt.into())
+    }
+
+    /// Asks several questions at once and parks until all are answered.
+    ///
+    /// ```
+    /// use siding::prelude::*;
+    ///
+    /// /// Books a table.
+    /// #[mcp_tool(task = "required")]
+    /// async fn book(ctx: &mut Ctx) -> Result<String> {
+    ///     let (name, guests): (String, u8) = ctx.input_all(("Your name?", "How many?")).await?;
+    ///     Ok(format!("{name}, table for {guests}"))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Awaiting it is the `Err` of the first question in the order of the tuple that was declined
+    /// or closed.
+    pub fn input_all<T: Inputs>(&mut self, prompts: impl Prompts<T>) -> Questions<'_, T> {
+        Questions::new(self.leg.clone(), prompts.texts())
+    }
+
+    /// Runs a side effect once and journals how it ended.
+    ///
+    /// The future is polled only where the journal has no outcome yet; in later legs it is dropped
+    /// unpolled and the journaled outcome comes back. `Ok` and `Err` are journaled alike. The value
+    /// is always the one decoded from the journal, so that the first run and a replay see the same.
+    /// A crash between the effect and the journal runs it again: let the other side recognise it.
+    ///
+    /// An `async` block that is written in the call needs no type for `?`; a future made elsewhere
+    /// returns a `Result` or ends in [`siding::Ok`](crate::Ok).
+    ///
+    /// # Errors
+    ///
+    /// The error of the future, as a [`ToolError`](crate::ToolError).
+    pub fn step<'a, F>(
+        &'a mut self,
+        name: impl Into<String>,
+        future: F,
+    ) -> Step<'a, <F::Output as StepOutcome>::Value>
+    where
+        F: Future + Send + 'a,
+        F::Output: StepOutcome,
+        <F::Output as StepOutcome>::Value: Serialize + DeserializeOwned + Send,
+    {
+        Step::new(self.leg.clone(), name.into(), future)
+    }
+
+    /// Tells how it goes: the `statusMessage` of the task, which a person or a model may see. Does
+    /// nothing while the call replays, and in a call that is no task.
+    pub fn status(&mut self, message: impl Into<String>) {
+        self.leg.set_status(message.into());
+    }
+
+    /// Whether the call was cancelled. A task that was cancelled is over for its client; what it
+    /// still does is for its own sake.
+    pub fn is_cancelled(&self) -> bool {
+        self.leg.cancelled.is_cancelled()
+    }
+
+    /// Ready when the call is cancelled.
+    pub async fn cancelled(&self) {
+        self.leg.cancelled.cancelled().await;
+    }
+
+    /// The id of the task; `None` in a call that is none.
+    pub fn task_id(&self) -> Option<&TaskId> {
+        self.leg.origin.id.as_ref()
+    }
+
+    /// The client, as the request that began the call described it.
+    pub fn client(&self) -> &Client {
+        &self.leg.origin.client
+    }
+}
+
+impl<S> Ctx<S> {
+    /// The state of the server.
+    ///
+    /// ```
+    /// use siding::prelude::*;
+    ///
+    /// struct App { region: String }
+    ///
+    /// /// Tells the region.
+    /// #[mcp_tool]
+    /// async fn region(ctx: &mut Ctx<App>) -> String {
+    ///     ctx.state().region.clone()
+    /// }
+    ///
+    /// let app = App { region: "eu-west-1".into() };
+    /// let server = Server::new("where", "1.0.0").state(app).tool::<region>();
+    /// # let _ = server;
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Never: a context with a state is made with it.
+    pub fn state(&self) -> Arc<S> {
+        let (_, state) = self.stateful.as_ref().expect("made with a state");
+        state.clone()
+    }
+}
+
+/// A helper that takes `&mut Ctx` takes the context of any tool.
+impl<S> Deref for Ctx<S> {
+    type Target = Ctx;
+
+    fn deref(&self) -> &Ctx {
+        let (plain, _) = self.stateful.as_ref().expect("made with a state");
+        plain
+    }
+}
+
+impl<S> DerefMut for Ctx<S> {
+    fn deref_mut(&mut self) -> &mut Ctx {
+        let (plain, _) = self.stateful.as_mut().expect("made with a state");
+        plain
+    }
+}
+
+impl<S: ?Sized> fmt::Debug for Ctx<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ctx")
+            .field("tool", &self.leg.origin.tool)
+            .field("task_id", &self.leg.origin.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A state that a tool asks for, and that a server with the state `S` can give.
+#[diagnostic::on_unimplemented(
+    message = "this tool needs a server with another state",
+    label = "it takes `&mut Ctx<{Self}>`, but the state of this server is `{S}`",
+    note = "call `.state(..)` with a value of the tool's state type before this tool is added"
+)]
+pub trait Serves<S> {
+    #[doc(hidden)]
+    fn ctx(leg: Ticket, state: Arc<S>) -> Ctx<Self>;
+}
+
+/// The leg of a context, opaque to everyone else.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Ticket(Arc<Leg>);
+
+impl Ticket {
+    pub(crate) const fn new(leg: Arc<Leg>) -> Self {
+        Self(leg)
+    }
+}
+
+impl<S> Serves<S> for NoState {
+    fn ctx(leg: Ticket, _: Arc<S>) -> Ctx {
+        let stateful = None;
+        Ctx {
+            leg: leg.0,
+            stateful,
+        }
+    }
+}
+
+impl<S> Serves<S> for S {
+    fn ctx(leg: Ticket, state: Arc<S>) -> Ctx<S> {
+        let plain = Ctx {
+            leg: leg.0.clone(),
+            stateful: None,
+        };
+        Ctx {
+            leg: leg.0,
+            stateful: Some((Box::new(plain), state)),
+        }
+    }
+}
+
+/// The context of a tool, whatever its state: what the one `&mut` parameter must be.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the context of a tool",
+    label = "expected `Ctx`, or `Ctx<App>` for a server with a state",
+    note = "the one `&mut` parameter of a tool is its context; take other arguments by value"
+)]
+pub trait Context {
+    /// The state that it gives.
+    type State: ?Sized + Send + Sync + 'static;
+}
+
+impl<S: ?Sized + Send + Sync + 'static> Context for Ctx<S> {
+    type State = S;
+}

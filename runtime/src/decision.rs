@@ -1,0 +1,90 @@
+//! The one decision of every call: in the call or as a task, made before any work.
+
+/// How a tool may run: the `task` option of `#[mcp_tool]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "the design has these three")]
+pub enum Mode {
+    /// Always in the call. It cannot ask.
+    #[default]
+    Forbidden,
+    /// As a task where the client can follow one, otherwise in the call.
+    Optional,
+    /// Only as a task: clients that cannot follow one get `-32021`.
+    Required,
+}
+
+/// What one request says about its client. Nothing that an earlier request said counts
+/// (2026-07-28, statelessness).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Caller {
+    pub(crate) era: Era,
+    /// Whether this request declared the tasks extension.
+    pub(crate) declares_tasks: bool,
+}
+
+/// The age of the protocol that a request speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Era {
+    /// 2026-07-28 or later.
+    Modern,
+    /// 2025-11-25 or earlier; the extension key means nothing there (SEP-2663).
+    Legacy,
+}
+
+/// How a call runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// A task is made at once.
+    Task,
+    /// The call waits for the result.
+    InCall,
+    /// The call is refused with `-32021` before anything runs.
+    NeedsTasks,
+}
+
+impl Caller {
+    /// Whether the client can follow a task.
+    pub(crate) const fn follows_tasks(self) -> bool {
+        matches!(self.era, Era::Modern) && self.declares_tasks
+    }
+}
+
+/// How a call of a tool in `mode` by `caller` runs.
+pub(crate) const fn decide(mode: Mode, caller: Caller) -> Decision {
+    match (mode, caller.follows_tasks()) {
+        (Mode::Forbidden, _) | (Mode::Optional, false) => Decision::InCall,
+        (Mode::Optional | Mode::Required, true) => Decision::Task,
+        (Mode::Required, false) => Decision::NeedsTasks,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Decision::*, Era::*, Mode::*, *};
+
+    #[test]
+    fn the_whole_table() {
+        let table = [
+            // mode, era, declared, decision
+            (Required, Modern, true, Task),
+            (Required, Modern, false, NeedsTasks),
+            (Required, Legacy, true, NeedsTasks),
+            (Required, Legacy, false, NeedsTasks),
+            (Optional, Modern, true, Task),
+            (Optional, Modern, false, InCall),
+            (Optional, Legacy, true, InCall),
+            (Optional, Legacy, false, InCall),
+            (Forbidden, Modern, true, InCall),
+            (Forbidden, Modern, false, InCall),
+            (Forbidden, Legacy, true, InCall),
+            (Forbidden, Legacy, false, InCall),
+        ];
+        for (mode, era, declares_tasks, expected) in table {
+            let caller = Caller {
+                era,
+                declares_tasks,
+            };
+            assert_eq!(decide(mode, caller), expected, "{mode:?} {caller:?}");
+        }
+    }
+}

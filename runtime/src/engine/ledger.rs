@@ -1,0 +1,72 @@
+//! Carries events through the machine into the store.
+
+use std::sync::Arc;
+
+use super::machine::{self, Event, Refusal, Report, Transition, Verdict};
+use crate::{
+    host::Host,
+    record::{Record, TaskId},
+    store::{Change, Store, StoreError, Swap},
+};
+
+/// A store, and the clock that the machine is told.
+#[derive(Clone, Debug)]
+pub(crate) struct Ledger {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) host: Arc<dyn Host>,
+}
+
+/// Why an event did not make it into the store.
+#[derive(Debug)]
+pub(crate) enum Rejected {
+    /// There is no such record, or its time is over.
+    Missing,
+    /// The rules forbid it.
+    Refused(Refusal),
+    /// The store failed.
+    Store(StoreError),
+}
+
+impl From<StoreError> for Rejected {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Ledger {
+    /// The record, unless its time is over.
+    pub(crate) async fn find(&self, id: &TaskId) -> Result<Arc<Record>, Rejected> {
+        let record = self.store.load(id).await?;
+        let now = self.host.now();
+        record
+            .filter(|record| !record.is_expired(now))
+            .ok_or(Rejected::Missing)
+    }
+
+    /// Applies `event` to the record `known`, or to whatever came in between: a refused swap says
+    /// nothing about the event, only that the record must be read again.
+    pub(crate) async fn commit(
+        &self,
+        mut known: Arc<Record>,
+        event: Event,
+    ) -> Result<(Arc<Record>, Report), Rejected> {
+        loop {
+            let verdict = machine::apply(&known, event.clone(), self.host.now());
+            let (Transition { record, entries }, report) = match verdict {
+                Verdict::Change(transition, report) => (transition, report),
+                Verdict::Unchanged(report) => return Ok((known, report)),
+                Verdict::Refused(refusal) => return Err(Rejected::Refused(refusal)),
+            };
+            let record = Arc::new(record);
+            let swap = self.store.commit(Change {
+                expected: known.version(),
+                record: record.clone(),
+                entries,
+            });
+            match swap.await? {
+                Swap::Done => return Ok((record, report)),
+                Swap::Refused => known = self.find(known.id()).await?,
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The one door through which time, waiting and randomness come in.
+
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use serde::{Deserialize, Serialize};
+
+/// A future without a name, as the traits of this crate return it.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A point in time: milliseconds since the Unix epoch, UTC.
+///
+/// It prints as the protocol wants it, ISO 8601 in UTC with milliseconds.
+///
+/// ```
+/// use siding::host::Timestamp;
+///
+/// assert_eq!(Timestamp::from_millis(1_000).to_string(), "1970-01-01T00:00:01.000Z");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(u64);
+
+impl Timestamp {
+    /// The last instant that ISO 8601 writes with a year of four digits.
+    const LAST: u64 = 253_402_300_799_999;
+
+    /// The point `millis` milliseconds after the Unix epoch.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since the Unix epoch.
+    pub const fn as_millis(self) -> u64 {
+        self.0
+    }
+
+    /// The point `millis` later; `None` where no such point exists.
+    pub const fn checked_add(self, millis: u64) -> Option<Self> {
+        match self.0.checked_add(millis) {
+            Some(sum) => Some(Self(sum)),
+            None => None,
+        }
+    }
+
+    /// How long it is from `earlier` until this point, zero where that lies behind it.
+    pub const fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = UNIX_EPOCH + Duration::from_millis(self.0.min(Self::LAST));
+        write!(f, "{}", humantime::format_rfc3339_millis(time))
+    }
+}
+
+/// Where a server takes time, waiting and randomness from.
+///
+/// Servers use [`SystemHost`]; a test may bring its own, with a clock that it moves.
+pub trait Host: fmt::Debug + Send + Sync + 'static {
+    /// The time now.
+    fn now(&self) -> Timestamp;
+
+    /// Ready at `time`, or at once where that is past.
+    fn sleep_until(&self, time: Timestamp) -> BoxFuture<'static, ()>;
+
+    /// 128 random bits that nobody can guess.
+    fn random(&self) -> [u8; 16];
+}
+
+/// The clock and the random source of the operating system.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemHost;
+
+impl SystemHost {
+    /// No sleep is longer, so that a change of the wall clock is noticed.
+    const LONGEST_NAP: Duration = Duration::from_secs(60);
+}
+
+impl Host for SystemHost {
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    fn now(&self) -> Timestamp {
+        let elapsed = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Timestamp(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    fn sleep_until(&self, time: Timestamp) -> BoxFuture<'static, ()> {
+        let host = *self;
+        Box::pin(async move {
+            loop {
+                let left = time.since(host.now());
+                if left.is_zero() {
+                    return;
+                }
+                tokio::time::sleep(left.min(Self::LONGEST_NAP)).await;
+            }
+        })
+    }
+
+    /// # Panics
+    ///
+    /// If the operating system has no random source: ids that can be guessed would let anyone
+    /// reach a task, so there is nothing to go on with.
+    fn random(&self) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).expect("the operating system has a random source");
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_utc_with_milliseconds() {
+        let time = Timestamp::from_millis(1_795_958_401_007);
+        assert_eq!(time.to_string(), "2026-11-29T13:20:01.007Z");
+    }
+
+    #[test]
+    fn huge_times_print_the_last_writable_instant() {
+        let last = Timestamp::from_millis(u64::MAX).to_string();
+        assert_eq!(last, "9999-12-31T23:59:59.999Z");
+    }
+}

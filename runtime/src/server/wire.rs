@@ -1,0 +1,299 @@
+//! Between the protocol's types and ours.
+
+use rmcp::{
+    model::{
+        CallToolResponse, CallToolResult, ClientCapabilities, CreateTaskResult, DetailedTask,
+        ElicitRequest, ElicitRequestParams, ElicitationSchema, EnumSchema, ErrorCode, ErrorData,
+        GetTaskResult, Implementation, InputRequest, InputRequests, MetaObject,
+        PrimitiveSchemaDefinition, ProtocolVersion, ServerCapabilities, ServerConfig, Task,
+        TaskPayload, TaskStatus, Tool, ToolAnnotations,
+    },
+    service::{RequestContext, RoleServer},
+};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Mode,
+    decision::{Caller, Era},
+    engine::{Rejection, Reply},
+    error::ProtocolError,
+    input::form::{Ask, Choosable, FieldKind, FormField},
+    record::{Client, End, Record, Status},
+    tool::Registered,
+};
+
+/// Numbers beyond this are not exact in the usual readers of JSON.
+const EXACT: i64 = 1 << 53;
+
+/// What a server says of itself: made once.
+#[derive(Debug)]
+pub(super) struct Facts {
+    pub(super) config: ServerConfig,
+    pub(super) tools: Vec<Tool>,
+    /// `_meta` of every result.
+    meta: MetaObject,
+}
+
+impl Facts {
+    pub(super) fn new(
+        info: Implementation,
+        instructions: Option<String>,
+        tools: &[Registered],
+    ) -> Self {
+        let capabilities = if tools.iter().any(can_be_task) {
+            ServerCapabilities::builder()
+                .enable_tools()
+                .enable_tasks()
+                .build()
+        } else {
+            ServerCapabilities::builder().enable_tools().build()
+        };
+        let mut meta = MetaObject::new();
+        meta.0
+            .insert("io.modelcontextprotocol/serverInfo".into(), json!(info));
+        let mut config = ServerConfig::new(capabilities).with_server_info(info);
+        config.instructions = instructions;
+        Self {
+            config,
+            tools: tools.iter().map(listed).collect(),
+            meta,
+        }
+    }
+
+    /// The `_meta` of a result for this client; older ones know none of it.
+    pub(super) fn meta(&self, caller: Caller) -> Option<MetaObject> {
+        (caller.era == Era::Modern).then(|| self.meta.clone())
+    }
+}
+
+/// Whether calls of the tool may become tasks.
+pub(super) fn can_be_task(tool: &Registered) -> bool {
+    tool.definition.mode != Mode::Forbidden
+}
+
+/// The tool as `tools/list` shows it.
+fn listed(tool: &Registered) -> Tool {
+    let definition = &tool.definition;
+    let hints = definition.hints;
+    let mut annotations = ToolAnnotations::new();
+    annotations.title = definition.title.map(Into::into);
+    annotations.read_only_hint = hints.read_only;
+    annotations.destructive_hint = hints.destructive;
+    annotations.idempotent_hint = hints.idempotent;
+    annotations.open_world_hint = hints.open_world;
+    let description = definition.description.map(Into::into);
+    let mut listed = Tool::new_with_raw(definition.name, description, tool.input_schema.clone());
+    listed.title = definition.title.map(Into::into);
+    listed.output_schema = tool.output_schema.clone().map(Into::into);
+    listed.annotations = (annotations != ToolAnnotations::new()).then_some(annotations);
+    listed
+}
+
+/// What this request, and no other, says of its client.
+pub(super) fn caller(context: &RequestContext<RoleServer>) -> Caller {
+    let protocol = context.protocol_version();
+    let era = match &protocol {
+        Some(version) if version.as_str() >= ProtocolVersion::V_2026_07_28.as_str() => Era::Modern,
+        _ => Era::Legacy,
+    };
+    let capabilities = context.meta.client_capabilities();
+    Caller {
+        era,
+        declares_tasks: capabilities.is_some_and(|capabilities| capabilities.supports_tasks()),
+    }
+}
+
+/// The client, to be remembered with its task.
+pub(super) fn client(context: &RequestContext<RoleServer>) -> Client {
+    let info = context.client_info();
+    let capabilities = context.client_capabilities();
+    let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation);
+    Client {
+        name: info.as_ref().map(|info| info.name.clone()),
+        version: info.map(|info| info.version),
+        protocol: context
+            .protocol_version()
+            .map(|version| version.as_str().into()),
+        // A declaration without modes means forms (2026-07-28, elicitation).
+        elicits_forms: elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none()),
+    }
+}
+
+/// The error of a request that declared no tasks where it has to.
+pub(super) fn needs_tasks() -> ErrorData {
+    ErrorData::missing_required_client_capability(
+        ClientCapabilities::builder().enable_tasks().build(),
+    )
+}
+
+pub(super) fn error(error: ProtocolError) -> ErrorData {
+    ErrorData::new(ErrorCode(error.code), error.message, error.data)
+}
+
+pub(super) fn rejection(rejection: Rejection) -> ErrorData {
+    match rejection {
+        Rejection::NeedsTasks => needs_tasks(),
+        Rejection::Error(protocol_error) => error(protocol_error),
+    }
+}
+
+/// The answer to `tools/call`.
+pub(super) fn reply(reply: Reply, meta: Option<MetaObject>) -> Result<CallToolResponse, ErrorData> {
+    match reply {
+        Reply::Task(record) => {
+            let mut created = CreateTaskResult::new(task(&record));
+            created.meta = meta;
+            Ok(created.into())
+        }
+        Reply::End(End::Result(members)) => {
+            let mut result: CallToolResult = serde_json::from_value(Value::Object(members))
+                .map_err(|cause| error(ProtocolError::internal(cause.to_string())))?;
+            if let Some(meta) = meta {
+                result.meta.get_or_insert_default().extend(meta);
+            }
+            Ok(result.into())
+        }
+        Reply::End(End::Error(failure)) => Err(error(failure)),
+        Reply::End(End::Cancelled) => Err(error(ProtocolError::internal("the call was cancelled"))),
+    }
+}
+
+/// The answer to `tasks/get`.
+pub(super) fn detailed(record: &Record, meta: Option<MetaObject>) -> GetTaskResult {
+    let payload = match (&record.end, record.status()) {
+        (Some(End::Result(result)), _) => TaskPayload::Completed {
+            result: result.clone(),
+        },
+        (Some(End::Error(failure)), _) => TaskPayload::Failed {
+            error: object(json!(failure)),
+        },
+        (Some(End::Cancelled), _) | (None, Status::Cancelled) => TaskPayload::Cancelled,
+        (None, Status::InputRequired) => TaskPayload::InputRequired {
+            input_requests: input_requests(record),
+        },
+        (None, _) => TaskPayload::Working,
+    };
+    let mut result = GetTaskResult::new(DetailedTask::new(task(record), payload));
+    result.meta = meta;
+    result
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
+}
+
+fn task(record: &Record) -> Task {
+    let status = match record.status() {
+        Status::Working => TaskStatus::Working,
+        Status::InputRequired => TaskStatus::InputRequired,
+        Status::Completed => TaskStatus::Completed,
+        Status::Failed => TaskStatus::Failed,
+        Status::Cancelled => TaskStatus::Cancelled,
+    };
+    let origin = &record.origin;
+    let mut task = Task::new(
+        record.id().as_str(),
+        status,
+        origin.created_at.to_string(),
+        record.updated_at.to_string(),
+    );
+    task.status_message.clone_from(&record.status_message);
+    task.ttl_ms = origin.ttl_ms;
+    task.poll_interval_ms = Some(origin.poll_ms);
+    task
+}
+
+/// All questions that wait for an answer.
+fn input_requests(record: &Record) -> InputRequests {
+    let request = |ask: &Ask| InputRequest::Elicitation(elicitation(ask));
+    let questions = record.questions.iter();
+    questions
+        .map(|pinned| (pinned.key.clone(), request(&pinned.ask)))
+        .collect()
+}
+
+fn elicitation(ask: &Ask) -> ElicitRequest {
+    let properties = ask
+        .form
+        .fields
+        .iter()
+        .map(|field| (field.name.clone(), property(field)));
+    let required = ask.form.fields.iter().filter(|field| field.required);
+    let required: Vec<_> = required.map(|field| field.name.clone()).collect();
+    let mut schema = ElicitationSchema::new(properties.collect());
+    schema.property_order = Some(
+        ask.form
+            .fields
+            .iter()
+            .map(|field| field.name.clone())
+            .collect(),
+    );
+    schema.required = (!required.is_empty()).then_some(required);
+    ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: ask.message.clone(),
+        requested_schema: schema,
+    })
+}
+
+/// The schema of a field, by the JSON that the protocol gives it.
+fn property(field: &FormField) -> PrimitiveSchemaDefinition {
+    let titled = |options: &[Choosable]| options.iter().any(|option| option.title.is_some());
+    let values = |options: &[Choosable]| -> Vec<Value> {
+        options
+            .iter()
+            .map(|option| option.value.as_str().into())
+            .collect()
+    };
+    let titles = |options: &[Choosable]| -> Vec<Value> {
+        let title =
+            |option: &Choosable| option.title.clone().unwrap_or_else(|| option.value.clone());
+        let titled = |option: &Choosable| json!({ "const": option.value, "title": title(option) });
+        options.iter().map(titled).collect()
+    };
+    let exact = |bound: &Option<i64>| bound.filter(|bound| (-EXACT..=EXACT).contains(bound));
+    let mut schema = match &field.kind {
+        FieldKind::Boolean => json!({ "type": "boolean" }),
+        FieldKind::Text => json!({ "type": "string" }),
+        FieldKind::Number => json!({ "type": "number" }),
+        FieldKind::Integer { minimum, maximum } => {
+            let mut schema = json!({ "type": "integer" });
+            if let Some(minimum) = exact(minimum) {
+                schema["minimum"] = minimum.into();
+            }
+            if let Some(maximum) = exact(maximum) {
+                schema["maximum"] = maximum.into();
+            }
+            schema
+        }
+        FieldKind::Choice(options) if titled(options) => {
+            json!({ "type": "string", "oneOf": titles(options) })
+        }
+        FieldKind::Choice(options) => json!({ "type": "string", "enum": values(options) }),
+        FieldKind::Choices(options) if titled(options) => {
+            json!({ "type": "array", "items": { "anyOf": titles(options) } })
+        }
+        FieldKind::Choices(options) => {
+            json!({ "type": "array", "items": { "type": "string", "enum": values(options) } })
+        }
+    };
+    if let Some(description) = &field.description {
+        schema["description"] = description.as_str().into();
+    }
+    typed(&schema, &field.kind)
+}
+
+fn typed(schema: &Value, kind: &FieldKind) -> PrimitiveSchemaDefinition {
+    let read = serde_json::from_value::<PrimitiveSchemaDefinition>(schema.clone());
+    let read = match kind {
+        FieldKind::Choice(_) | FieldKind::Choices(_) => {
+            serde_json::from_value::<EnumSchema>(schema.clone())
+                .map(PrimitiveSchemaDefinition::Enum)
+        }
+        _ => read,
+    };
+    read.expect("the schemas of `property` are those of the protocol")
+}

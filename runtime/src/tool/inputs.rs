@@ -1,0 +1,479 @@
+//! The arguments of a tool: described, checked and read by one walk over its parameters.
+
+use std::fmt;
+
+use schemars::{SchemaGenerator, generate::SchemaSettings};
+use serde::{
+    Deserialize, Serialize,
+    de::{Visitor, value::Error as DeError},
+    forward_to_deserialize_any,
+};
+use serde_json::{Map, Value, json};
+
+use super::{Argument, Output};
+
+/// A parameter of a tool, apart from its type.
+#[derive(Clone, Debug)]
+pub struct Arg {
+    name: &'static str,
+    description: Option<&'static str>,
+    default: Option<Value>,
+}
+
+impl Arg {
+    /// The parameter called `name` on the wire.
+    pub const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            description: None,
+            default: None,
+        }
+    }
+
+    /// What the model reads about it.
+    #[must_use]
+    pub fn description(mut self, description: &'static str) -> Self {
+        self.description = Some(description);
+        self
+    }
+
+    /// The value it has where the call brings none.
+    #[must_use]
+    pub fn default(mut self, default: Value) -> Self {
+        self.default = Some(default);
+        self
+    }
+}
+
+/// A value that can be the default of a parameter of type `T`: a `T`, a string literal for a
+/// `String`, a bare value for an `Option`.
+#[diagnostic::on_unimplemented(
+    message = "this default is not a `{T}`",
+    label = "expected a value of the parameter's own type",
+    note = "a string literal does for a `String`, and a bare value for an `Option`"
+)]
+pub trait DefaultFor<T> {
+    /// The default as it would stand in the arguments.
+    fn json(self) -> Value;
+}
+
+impl<T: Serialize> DefaultFor<T> for T {
+    fn json(self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+impl DefaultFor<String> for &str {
+    fn json(self) -> Value {
+        self.into()
+    }
+}
+
+impl<T: Serialize> DefaultFor<Option<T>> for T {
+    fn json(self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+impl DefaultFor<Option<String>> for &str {
+    fn json(self) -> Value {
+        self.into()
+    }
+}
+
+/// The default `value` for a parameter of type `T`.
+pub fn default<T, D: DefaultFor<T>>(value: D) -> Value {
+    value.json()
+}
+
+/// A walk over the parameters of a tool.
+#[derive(Debug)]
+pub struct Inputs<'a>(Walk<'a>);
+
+#[derive(Debug)]
+enum Walk<'a> {
+    Describe(Box<Description>),
+    Check(Check<'a>),
+    Read {
+        arguments: &'a Map<String, Value>,
+        /// Why the arguments cannot be read any more.
+        failure: Option<String>,
+    },
+}
+
+/// What the walk finds out about a tool.
+#[derive(Debug)]
+pub(super) struct Description {
+    generator: SchemaGenerator,
+    properties: Map<String, Value>,
+    required: Vec<Value>,
+    /// The values that parameters have where a call brings none.
+    pub(super) defaults: Map<String, Value>,
+    pub(super) output_schema: Option<Value>,
+}
+
+/// What the walk makes of arguments as they came.
+#[derive(Debug)]
+struct Check<'a> {
+    raw: &'a Map<String, Value>,
+    /// What the strings among them are, read as JSON.
+    reread: &'a Map<String, Value>,
+    names: Vec<&'static str>,
+    accepted: Map<String, Value>,
+    violations: Vec<Violation>,
+}
+
+/// What is wrong with one argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Violation {
+    pub(crate) argument: String,
+    problem: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` {}", self.argument, self.problem)
+    }
+}
+
+impl<'a> Inputs<'a> {
+    /// Goes over the parameters by `run` to describe them.
+    pub(super) fn describe(run: impl FnOnce(&mut Inputs<'_>)) -> Description {
+        let mut settings = SchemaSettings::draft2020_12();
+        // A reference is one more thing that a model or a client may get wrong.
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+        let mut inputs = Inputs(Walk::Describe(Box::new(Description {
+            generator: settings.into_generator(),
+            properties: Map::new(),
+            required: Vec::new(),
+            defaults: Map::new(),
+            output_schema: None,
+        })));
+        run(&mut inputs);
+        match inputs.0 {
+            Walk::Describe(description) => *description,
+            _ => unreachable!("a walk stays what it is"),
+        }
+    }
+
+    /// Goes over the parameters by `run` to check `raw`: gives the arguments after coercion and
+    /// with their defaults, or all that is wrong with them.
+    pub(super) fn check(
+        raw: &Map<String, Value>,
+        run: impl FnOnce(&mut Inputs<'_>),
+    ) -> Result<Map<String, Value>, Vec<Violation>> {
+        let reread = raw.iter().filter_map(|(name, value)| {
+            let value: Value = serde_json::from_str(value.as_str()?).ok()?;
+            Some((name.clone(), value))
+        });
+        let reread = reread.collect();
+        let mut inputs = Inputs(Walk::Check(Check {
+            raw,
+            reread: &reread,
+            names: Vec::new(),
+            accepted: Map::new(),
+            violations: Vec::new(),
+        }));
+        run(&mut inputs);
+        match inputs.0 {
+            Walk::Check(check) => check.finish(),
+            _ => unreachable!("a walk stays what it is"),
+        }
+    }
+
+    /// A walk that reads `arguments`, which were checked when the call came in.
+    pub(super) const fn read(arguments: &'a Map<String, Value>) -> Self {
+        Self(Walk::Read {
+            arguments,
+            failure: None,
+        })
+    }
+
+    /// Why a walk that reads gave up.
+    pub(super) fn failure(&self) -> Option<&str> {
+        match &self.0 {
+            Walk::Read { failure, .. } => failure.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The next parameter; its value where there is one and the walk is there to read it.
+    pub fn argument<T: Argument<'a>>(&mut self, arg: Arg) -> Option<T> {
+        match &mut self.0 {
+            Walk::Describe(description) => {
+                let optional = missing::<T>().is_some();
+                let schema = description.generator.subschema_for::<T>();
+                description.parameter(arg, optional, schema.to_value());
+                None
+            }
+            Walk::Check(check) => {
+                let fits = |value: &'a Value| T::deserialize(value).map(drop);
+                check.argument(arg, missing::<T>().is_some(), fits);
+                None
+            }
+            Walk::Read { arguments, failure } => {
+                let value = match arguments.get(arg.name) {
+                    Some(value) => T::deserialize(value).map_err(|error| error.to_string()),
+                    None => missing::<T>().ok_or_else(|| "it is missing".into()),
+                };
+                let refuse = |error| {
+                    failure.get_or_insert(format!("`{}` ({error})", arg.name));
+                };
+                value.map_err(refuse).ok()
+            }
+        }
+    }
+
+    /// What the tool returns.
+    pub fn returns<R, T>(&mut self, output: &Output<R, T>) {
+        if let Walk::Describe(description) = &mut self.0 {
+            description.output_schema = output.schema();
+        }
+    }
+}
+
+impl Description {
+    fn parameter(&mut self, arg: Arg, optional: bool, schema: Value) {
+        // The schema of a type that takes anything is `true`.
+        let mut members = match schema {
+            Value::Object(members) => members,
+            _ => Map::new(),
+        };
+        if optional {
+            drop_null(&mut members);
+        }
+        if !optional && arg.default.is_none() {
+            self.required.push(arg.name.into());
+        }
+        if let Some(description) = arg.description {
+            members.insert("description".into(), description.into());
+        }
+        if let Some(default) = arg.default {
+            self.defaults.insert(arg.name.into(), default.clone());
+            members.insert("default".into(), default);
+        }
+        self.properties.insert(arg.name.into(), members.into());
+    }
+
+    /// The schema of the arguments: an object that takes nothing else.
+    pub(super) fn input_schema(&mut self) -> Map<String, Value> {
+        let mut schema = json!({ "type": "object", "additionalProperties": false });
+        if !self.properties.is_empty() {
+            schema["properties"] = std::mem::take(&mut self.properties).into();
+        }
+        if !self.required.is_empty() {
+            schema["required"] = std::mem::take(&mut self.required).into();
+        }
+        let definitions = self.generator.take_definitions(true);
+        if !definitions.is_empty() {
+            schema["$defs"] = definitions.into();
+        }
+        tidy(&mut schema);
+        match schema {
+            Value::Object(members) => members,
+            _ => Map::new(),
+        }
+    }
+}
+
+impl<'a> Check<'a> {
+    fn argument(
+        &mut self,
+        arg: Arg,
+        optional: bool,
+        fits: impl Fn(&'a Value) -> Result<(), serde_json::Error>,
+    ) {
+        self.names.push(arg.name);
+        let Some(raw) = self.raw.get(arg.name) else {
+            match arg.default {
+                Some(default) => {
+                    self.accepted.insert(arg.name.into(), default);
+                }
+                None if optional => {}
+                None => self.violate(arg.name, "is missing".into()),
+            }
+            return;
+        };
+        // A model that wrote "6" for 6 meant the number; a parameter that takes strings got one.
+        let value = match fits(raw) {
+            Ok(()) => raw,
+            Err(error) => match self.reread.get(arg.name) {
+                Some(reread) if fits(reread).is_ok() => reread,
+                _ => return self.violate(arg.name, format!("does not fit: {error}")),
+            },
+        };
+        self.accepted.insert(arg.name.into(), value.clone());
+    }
+
+    fn violate(&mut self, argument: &str, problem: String) {
+        let argument = argument.into();
+        self.violations.push(Violation { argument, problem });
+    }
+
+    fn finish(mut self) -> Result<Map<String, Value>, Vec<Violation>> {
+        let unknown = |name: &&String| !self.names.contains(&name.as_str());
+        for name in self.raw.keys().filter(unknown).cloned().collect::<Vec<_>>() {
+            let known = match self.names.as_slice() {
+                [] => "it takes none".into(),
+                names => format!("it takes `{}`", names.join("`, `")),
+            };
+            self.violate(&name, format!("is not an argument of this tool; {known}"));
+        }
+        if self.violations.is_empty() {
+            Ok(self.accepted)
+        } else {
+            Err(self.violations)
+        }
+    }
+}
+
+/// The value of a parameter that the call left out, where its type has one: `None` for an
+/// `Option`, also behind an alias.
+fn missing<'de, T: Deserialize<'de>>() -> Option<T> {
+    T::deserialize(Missing).ok()
+}
+
+/// Stands for a value that is not there. Only an `Option` can be read from it.
+struct Missing;
+
+impl<'de> serde::Deserializer<'de> for Missing {
+    type Error = DeError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, DeError> {
+        Err(serde::de::Error::custom("it is missing"))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DeError> {
+        visitor.visit_none()
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+/// Takes `null` out of every optional property, however deep it stands.
+fn tidy(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(tidy),
+        Value::Object(members) => {
+            let required = members.get("required").cloned().unwrap_or_default();
+            if let Some(Value::Object(properties)) = members.get_mut("properties") {
+                for (name, property) in properties {
+                    let is_required = required.as_array().is_some_and(|names| {
+                        names.iter().any(|required| required == name.as_str())
+                    });
+                    if let (false, Value::Object(property)) = (is_required, property) {
+                        drop_null(property);
+                    }
+                }
+            }
+            members.values_mut().for_each(tidy);
+        }
+        _ => {}
+    }
+}
+
+/// Takes `null` out of the schema of an optional value: leaving it out says the same, and many
+/// clients read no unions.
+fn drop_null(schema: &mut Map<String, Value>) {
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [one] = types.as_mut_slice() {
+            let one = one.take();
+            schema.insert("type".into(), one);
+        }
+    }
+    if let Some(Value::Array(values)) = schema.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
+    if let Some(Value::Array(branches)) = schema.get_mut("anyOf") {
+        branches.retain(|branch| branch.get("type") != Some(&"null".into()));
+        if let [Value::Object(only)] = branches.as_mut_slice() {
+            let only = std::mem::take(only);
+            schema.remove("anyOf");
+            for (name, value) in only {
+                schema.entry(name).or_insert(value);
+            }
+        }
+    }
+    if schema.get("default").is_some_and(Value::is_null) {
+        schema.remove("default");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(raw: &Value, run: impl FnOnce(&mut Inputs<'_>)) -> Result<Value, Vec<String>> {
+        let raw = raw.as_object().unwrap();
+        let told =
+            |violations: Vec<Violation>| violations.iter().map(ToString::to_string).collect();
+        Inputs::check(raw, run).map(Value::Object).map_err(told)
+    }
+
+    fn parameters(inputs: &mut Inputs<'_>) {
+        inputs.argument::<u8>(Arg::new("count"));
+        inputs.argument::<&str>(Arg::new("name").default("you".into()));
+        inputs.argument::<Option<Vec<bool>>>(Arg::new("flags"));
+    }
+
+    #[test]
+    fn strings_are_read_by_the_type_they_stand_for() {
+        let raw = json!({"count": "6", "name": "7", "flags": "[true]"});
+        let accepted = check(&raw, parameters).unwrap();
+        assert_eq!(accepted, json!({"count": 6, "name": "7", "flags": [true]}));
+    }
+
+    #[test]
+    fn what_is_left_out_has_its_default_or_is_none() {
+        let accepted = check(&json!({"count": 1}), parameters).unwrap();
+        assert_eq!(accepted, json!({"count": 1, "name": "you"}));
+        let accepted = check(&json!({"count": 1, "flags": null}), parameters).unwrap();
+        assert_eq!(accepted, json!({"count": 1, "name": "you", "flags": null}));
+    }
+
+    #[test]
+    fn every_violation_is_named() {
+        let raw = json!({"name": 5, "flags": [1], "extra": 1});
+        let violations = check(&raw, parameters).unwrap_err();
+        assert_eq!(violations.len(), 4, "{violations:?}");
+        for (violation, start) in violations.iter().zip([
+            "`count` is missing",
+            "`name` does not fit",
+            "`flags` does not fit",
+            "`extra` is not an argument of this tool; it takes `count`, `name`, `flags`",
+        ]) {
+            assert!(violation.starts_with(start), "{violation}");
+        }
+    }
+
+    #[test]
+    fn the_schema_is_a_closed_object_without_unions() {
+        let mut description = Inputs::describe(parameters);
+        let schema = Value::Object(description.input_schema());
+        assert_eq!(schema["type"], "object");
+        assert_eq!(schema["additionalProperties"], false);
+        assert_eq!(schema["required"], json!(["count"]));
+        assert_eq!(
+            schema["properties"]["name"],
+            json!({"type": "string", "default": "you"})
+        );
+        assert_eq!(
+            schema["properties"]["flags"],
+            json!({"type": "array", "items": {"type": "boolean"}})
+        );
+    }
+
+    #[test]
+    fn defaults_take_the_bare_value() {
+        assert_eq!(default::<u32, _>(3), json!(3));
+        assert_eq!(default::<Option<u32>, _>(3), json!(3));
+        assert_eq!(default::<String, _>("a"), json!("a"));
+        assert_eq!(default::<Option<String>, _>("a"), json!("a"));
+        assert_eq!(default::<&str, _>("a"), json!("a"));
+    }
+}

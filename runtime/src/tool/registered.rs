@@ -1,0 +1,163 @@
+//! A tool that a server has, with its types forgotten.
+
+use std::{fmt, sync::Arc};
+
+use serde_json::{Map, Value};
+
+use super::{
+    Definition, Detach, Tool,
+    inputs::{Inputs, Violation},
+};
+use crate::{
+    ToolError,
+    ctx::{Serves, Ticket},
+    engine::leg::{Fault, Leg},
+    host::BoxFuture,
+};
+use rmcp::model::CallToolResult;
+
+/// How a call of a tool ended.
+pub(crate) type Outcome = Result<CallToolResult, ToolError>;
+
+/// Runs a tool in a leg.
+type Start = Box<dyn Fn(Arc<Leg>) -> BoxFuture<'static, Outcome> + Send + Sync>;
+
+/// A tool that a server has.
+pub(crate) struct Registered {
+    pub(crate) definition: Definition,
+    pub(crate) input_schema: Map<String, Value>,
+    pub(crate) output_schema: Option<Map<String, Value>>,
+    /// What tells this version of the tool from others: its operations, in their order.
+    pub(crate) fingerprint: String,
+    /// The path of the type, for messages to the author.
+    pub(crate) path: &'static str,
+    check: fn(&mut Inputs<'_>),
+    start: Start,
+}
+
+/// What is wrong with the tools of a server.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum BuildError {
+    #[error(
+        "two tools are called `{name}`: `{first}` and `{second}`; give one another `name = ..`"
+    )]
+    SameName {
+        name: &'static str,
+        first: &'static str,
+        second: &'static str,
+    },
+    #[error("the default of an argument of `{tool}` is none: {violation}")]
+    BadDefault {
+        tool: &'static str,
+        violation: String,
+    },
+    #[error(
+        "`{tool}` has the option `{option}`, which this version cannot serve yet; leave it out"
+    )]
+    Unserved {
+        tool: &'static str,
+        option: &'static str,
+    },
+    #[error("`{tool}` returns a value whose schema is not an object of keywords")]
+    OutputSchema { tool: &'static str },
+}
+
+impl Registered {
+    /// The tool `T` of a server with the state `state`.
+    pub(crate) fn new<T, S>(state: Arc<S>) -> Result<Self, BuildError>
+    where
+        T: Tool,
+        T::State: Serves<S>,
+        S: Send + Sync + 'static,
+    {
+        let definition = T::definition();
+        let tool = definition.name;
+        let check = |inputs: &mut Inputs<'_>| {
+            T::run(inputs, None);
+        };
+        let mut description = Inputs::describe(check);
+        if let Some(violation) = bad_default(&description.defaults, check) {
+            let violation = violation.to_string();
+            return Err(BuildError::BadDefault { tool, violation });
+        }
+        if definition.detach != Detach::Always {
+            let option = "detach";
+            return Err(BuildError::Unserved { tool, option });
+        }
+        if definition.max_running.is_some() {
+            let option = "max_running";
+            return Err(BuildError::Unserved { tool, option });
+        }
+        let output_schema = match description.output_schema.take() {
+            None => None,
+            Some(Value::Object(schema)) => Some(schema),
+            // What may be anything needs no schema.
+            Some(Value::Bool(true)) => None,
+            Some(_) => return Err(BuildError::OutputSchema { tool }),
+        };
+        Ok(Self {
+            input_schema: description.input_schema(),
+            output_schema,
+            fingerprint: fingerprint(definition.operations),
+            path: std::any::type_name::<T>(),
+            definition,
+            check,
+            start: Box::new(move |leg| Box::pin(run::<T, S>(leg, state.clone()))),
+        })
+    }
+
+    /// The arguments after coercion and with their defaults, or all that is wrong with them.
+    pub(crate) fn check(
+        &self,
+        raw: &Map<String, Value>,
+    ) -> Result<Map<String, Value>, Vec<Violation>> {
+        Inputs::check(raw, self.check)
+    }
+
+    /// Runs the tool in `leg`.
+    pub(crate) fn start(&self, leg: Arc<Leg>) -> BoxFuture<'static, Outcome> {
+        (self.start)(leg)
+    }
+}
+
+impl fmt::Debug for Registered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registered")
+            .field("definition", &self.definition)
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+async fn run<T, S>(leg: Arc<Leg>, state: Arc<S>) -> Outcome
+where
+    T: Tool,
+    T::State: Serves<S>,
+    S: Send + Sync + 'static,
+{
+    let origin = leg.origin.clone();
+    let mut ctx = T::State::ctx(Ticket::new(leg.clone()), state);
+    let mut inputs = Inputs::read(&origin.arguments);
+    if let Some(call) = T::run(&mut inputs, Some(&mut ctx)) {
+        return call.await;
+    }
+    let why = inputs.failure().unwrap_or("they do not fit");
+    leg.stop(Fault::arguments_changed(why));
+    std::future::pending().await
+}
+
+/// The default that is no value of its parameter: one whose `Serialize` and `Deserialize`
+/// disagree.
+fn bad_default(defaults: &Map<String, Value>, run: fn(&mut Inputs<'_>)) -> Option<Violation> {
+    let violations = Inputs::check(defaults, run).err()?;
+    let mut violations = violations.into_iter();
+    violations.find(|violation| defaults.contains_key(&violation.argument))
+}
+
+fn fingerprint(operations: &[(&str, &str)]) -> String {
+    let named: Vec<String> = operations
+        .iter()
+        .map(|(kind, key)| format!("{kind} {key}"))
+        .collect();
+    named.join("\n")
+}
