@@ -146,7 +146,7 @@ fn mode(text: &LitStr, errors: &mut Errors) -> Option<Mode> {
 }
 
 fn duration(entry: &Entry, errors: &mut Errors) -> Option<Duration> {
-    let text = entry.string(errors)?;
+    let text = entry.string_with("a duration in a string", "\"30m\"", errors)?;
     parse_duration(&text, &text.value(), &entry.key, errors)
 }
 

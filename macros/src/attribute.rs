@@ -37,9 +37,19 @@ impl ToTokens for Entry {
 impl Entry {
     /// Reads a string, or says that one belongs here.
     pub(crate) fn string(&self, errors: &mut Errors) -> Option<LitStr> {
+        self.string_with("a string", "\"..\"", errors)
+    }
+
+    /// Reads a string with a meaning, or says that one such as `example` belongs here.
+    pub(crate) fn string_with(
+        &self,
+        wanted: &str,
+        example: &str,
+        errors: &mut Errors,
+    ) -> Option<LitStr> {
         match self.literal() {
             Some(Lit::Str(text)) => Some(text.clone()),
-            _ => self.refuse("a string", "\"..\"", errors),
+            _ => self.refuse(wanted, example, errors),
         }
     }
 

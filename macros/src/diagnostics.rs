@@ -47,8 +47,8 @@ impl Errors {
 pub(crate) fn suggestion(word: &str, choices: &[&str]) -> String {
     let near = choices
         .iter()
-        .map(|choice| (strsim::jaro_winkler(word, choice), choice))
-        .filter(|(similarity, _)| *similarity > 0.75)
+        .map(|choice| (strsim::normalized_damerau_levenshtein(word, choice), choice))
+        .filter(|(similarity, _)| *similarity > 0.5)
         .max_by(|(a, _), (b, _)| a.total_cmp(b));
     match near {
         Some((_, choice)) => format!("did you mean `{choice}`?"),
@@ -93,7 +93,7 @@ messages! {
         "`{path}` would be looked up in each module anew; write an absolute path, such as `crate = ::{path}` or `crate = crate::{path}`";
 
     // The function.
-    not_a_function() = "`#[mcp_tool]` makes a tool of a free `async fn`; move it to one";
+    not_a_function() = "`#[mcp_tool]` makes a tool of a free `async fn`; put it above one";
     not_async(name) =
         "a tool is an `async fn`; write `async fn {name}`, also where nothing is awaited";
     qualified_function(qualifier) =

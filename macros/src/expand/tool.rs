@@ -2,12 +2,12 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::Attribute;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Type, parse_quote};
 
 use super::at;
 use crate::args::{Detach, Hints, Mode, millis};
-use crate::inputs::{Argument, Parameter};
+use crate::inputs::{Argument, Context, Parameter};
 use crate::runtime::Runtime;
 use crate::tool::Tool;
 
@@ -70,10 +70,14 @@ pub(super) fn item(tool: &Tool, methods: &TokenStream) -> TokenStream {
         .filter(|attribute| attribute.path().is_ident("cfg"))
         .collect();
     let docs = format!("The tool `{wire}`, to be registered with `Server::tool` or `tools!`.");
-    let context: Type = match tool.context() {
-        Some(context) => context.ty.clone(),
-        None => parse_quote!(#runtime::Ctx),
-    };
+    let state = tool.context().map_or_else(
+        || quote!(#runtime::__private::StateOf<#runtime::Ctx>),
+        |Context { ty, .. }| {
+            let span = at(ty.span());
+            let runtime = runtime.at(span);
+            quote_spanned!(span=> #runtime::__private::StateOf<#ty>)
+        },
+    );
     quote_spanned! {Span::mixed_site()=>
         #(#cfg)*
         #[allow(non_camel_case_types)]
@@ -83,7 +87,7 @@ pub(super) fn item(tool: &Tool, methods: &TokenStream) -> TokenStream {
         #(#cfg)*
         #[automatically_derived]
         impl #runtime::Tool for #name {
-            type State = #runtime::__private::StateOf<#context>;
+            type State = #state;
 
             #methods
         }

@@ -1,0 +1,74 @@
+//! Panics of the author's code: the call ends, the server goes on.
+
+use serde_json::json;
+use siding::prelude::*;
+
+use crate::support::{Declares, Wire};
+
+/// Panics where it is told to.
+#[mcp_tool(task = "optional")]
+async fn explode(ctx: &mut Ctx, place: String) -> Result<String> {
+    assert_ne!(place, "start", "at the start");
+    ctx.step("work", async {
+        assert_ne!(place, "step", "in a step");
+        Ok(true)
+    })
+    .await?;
+    let sure: bool = ctx.input("Sure?").await?;
+    assert_ne!(place, "park", "after a park");
+    if place == "drop" {
+        let _bomb = Bomb;
+        return Ok("armed".into());
+    }
+    Ok(sure.to_string())
+}
+
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("when dropped");
+    }
+}
+
+fn server() -> Server {
+    Server::new("bombs", "1.0.0").tool::<explode>()
+}
+
+#[tokio::test(start_paused = true)]
+async fn w06_a_panic_fails_the_task_wherever_it_happens_and_the_server_lives() {
+    let mut wire = Wire::tasks(server());
+    let other = wire.task("explode", json!({ "place": "nowhere" })).await;
+    for place in ["start", "step", "park", "drop"] {
+        let id = wire.task("explode", json!({ "place": place })).await;
+        if place == "park" || place == "drop" {
+            wire.until(&id, "input_required").await;
+            wire.accept(&id, "sure", json!({ "value": true })).await;
+        }
+        let task = wire.end(&id).await;
+        assert_eq!(task["status"], "failed", "{place}: {task}");
+        assert_eq!(task["error"]["code"], -32603);
+        assert_eq!(task["error"]["data"]["reason"], "panic");
+        // What the panic says stays in the log.
+        assert!(!task.to_string().contains("at the start"), "{task}");
+    }
+    wire.until(&other, "input_required").await;
+    wire.accept(&other, "sure", json!({ "value": true })).await;
+    let task = wire.end(&other).await;
+    assert_eq!(task["result"]["content"][0]["text"], "true");
+}
+
+#[tokio::test(start_paused = true)]
+async fn w06_a_panic_in_a_call_is_an_internal_error() {
+    let mut wire = Wire::modern(server(), Declares::Nothing);
+    let error = wire
+        .call("explode", json!({ "place": "start" }))
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], -32603);
+    let error = wire
+        .call("explode", json!({ "place": "step" }))
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], -32603);
+}

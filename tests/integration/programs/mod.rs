@@ -1,0 +1,7 @@
+//! Programs as a reader of the documentation would write them.
+
+mod approval;
+mod arguments;
+mod asking;
+mod errors;
+mod returns;

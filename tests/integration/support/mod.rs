@@ -1,0 +1,12 @@
+//! A server on a duplex, a client that speaks raw JSON-RPC, and a clock that moves by itself.
+
+mod clock;
+mod wire;
+
+pub(crate) use self::{
+    clock::VirtualHost,
+    wire::{Declares, Wire, questions},
+};
+
+/// The wire key of the tasks extension.
+pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";

@@ -1,0 +1,228 @@
+//! A client that writes and reads the protocol itself, so that tests see exactly what is on the
+//! wire.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+use siding::{ServeError, Server};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf},
+    task::JoinHandle,
+    time::{Duration, sleep},
+};
+
+use super::{TASKS, VirtualHost};
+
+/// What a client declares on each of its requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Declares {
+    /// The tasks extension, and elicitation by form.
+    Tasks,
+    /// Elicitation by form only.
+    Elicitation,
+    /// Nothing.
+    Nothing,
+}
+
+impl Declares {
+    pub(crate) fn capabilities(self) -> Value {
+        match self {
+            Self::Tasks => json!({ "elicitation": {}, "extensions": { (TASKS): {} } }),
+            Self::Elicitation => json!({ "elicitation": {} }),
+            Self::Nothing => json!({}),
+        }
+    }
+}
+
+/// A connection to a server of its own.
+pub(crate) struct Wire {
+    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    writer: WriteHalf<DuplexStream>,
+    /// `_meta` of each request.
+    meta: Value,
+    next_id: u64,
+    /// Responses that came before they were asked for.
+    early: HashMap<u64, Value>,
+    server: JoinHandle<Result<(), ServeError>>,
+}
+
+impl Wire {
+    /// Connects as a client of 2026-07-28.
+    pub(crate) fn modern<S: Send + Sync + 'static>(server: Server<S>, declares: Declares) -> Self {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": declares.capabilities(),
+            "io.modelcontextprotocol/clientInfo": { "name": "wire", "version": "1" },
+        });
+        Self::connect(server, meta)
+    }
+
+    /// Connects as a client of 2025-11-25, and gives what `initialize` was answered with.
+    pub(crate) async fn legacy<S: Send + Sync + 'static>(
+        server: Server<S>,
+        declares: Declares,
+    ) -> (Self, Value) {
+        let mut wire = Self::connect(server, Value::Null);
+        let answer = wire.request(
+            "initialize",
+            json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": declares.capabilities(),
+                "clientInfo": { "name": "wire", "version": "1" },
+            }),
+        );
+        let answer = answer.await.unwrap();
+        wire.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
+            .await;
+        (wire, answer)
+    }
+
+    /// Connects a client that declares tasks to a server with its clock virtual.
+    pub(crate) fn tasks<S: Send + Sync + 'static>(server: Server<S>) -> Self {
+        Self::modern(server, Declares::Tasks)
+    }
+
+    fn connect<S: Send + Sync + 'static>(server: Server<S>, meta: Value) -> Self {
+        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        let (reader, writer) = tokio::io::split(theirs);
+        let server = tokio::spawn(server.host(VirtualHost::new()).serve(reader, writer));
+        let (reader, writer) = tokio::io::split(ours);
+        Self {
+            lines: BufReader::new(reader).lines(),
+            writer,
+            meta,
+            next_id: 1,
+            early: HashMap::new(),
+            server,
+        }
+    }
+
+    /// Sends a request and waits for its result, or its error.
+    pub(crate) async fn request(&mut self, method: &str, params: Value) -> Result<Value, Value> {
+        let id = self.send(method, params).await;
+        self.receive(id).await
+    }
+
+    /// Sends a request, and gives its id.
+    pub(crate) async fn send(&mut self, method: &str, mut params: Value) -> u64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        if let (Value::Object(params), Value::Object(meta)) = (&mut params, &self.meta) {
+            let own = params.entry("_meta").or_insert_with(|| json!({}));
+            if let Value::Object(own) = own {
+                for (key, value) in meta {
+                    own.entry(key.clone()).or_insert_with(|| value.clone());
+                }
+            }
+        }
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        self.write(&request).await;
+        id
+    }
+
+    /// Waits for the response to a request; notifications are passed over.
+    pub(crate) async fn receive(&mut self, id: u64) -> Result<Value, Value> {
+        while !self.early.contains_key(&id) {
+            let line = self
+                .lines
+                .next_line()
+                .await
+                .unwrap()
+                .expect("the server is still there");
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if let Some(of) = message["id"].as_u64() {
+                self.early.insert(of, message);
+            }
+        }
+        let mut message = self.early.remove(&id).unwrap();
+        match message.get_mut("error") {
+            Some(error) => Err(error.take()),
+            None => Ok(message["result"].take()),
+        }
+    }
+
+    async fn write(&mut self, message: &Value) {
+        let line = format!("{message}\n");
+        self.writer.write_all(line.as_bytes()).await.unwrap();
+    }
+
+    /// Calls a tool.
+    pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, Value> {
+        let params = json!({ "name": tool, "arguments": arguments });
+        self.request("tools/call", params).await
+    }
+
+    /// Calls a tool that becomes a task, and gives its id.
+    pub(crate) async fn task(&mut self, tool: &str, arguments: Value) -> String {
+        let created = self.call(tool, arguments).await.unwrap();
+        assert_eq!(created["resultType"], "task", "{created}");
+        created["taskId"].as_str().unwrap().into()
+    }
+
+    /// `tasks/get`.
+    pub(crate) async fn get(&mut self, id: &str) -> Value {
+        self.request("tasks/get", json!({ "taskId": id }))
+            .await
+            .unwrap()
+    }
+
+    /// Polls until the task has this status; a status that it cannot come from is a failure.
+    pub(crate) async fn until(&mut self, id: &str, status: &str) -> Value {
+        for _ in 0..1_000 {
+            let task = self.get(id).await;
+            if task["status"] == status {
+                return task;
+            }
+            assert!(!is_terminal(&task), "waited for `{status}`: {task}");
+            sleep(Duration::from_millis(10)).await;
+        }
+        panic!("the task never became `{status}`");
+    }
+
+    /// Polls until the task has ended.
+    pub(crate) async fn end(&mut self, id: &str) -> Value {
+        for _ in 0..1_000 {
+            let task = self.get(id).await;
+            if is_terminal(&task) {
+                return task;
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+        panic!("the task never ended");
+    }
+
+    /// `tasks/update` with answers as they are.
+    pub(crate) async fn update(&mut self, id: &str, responses: Value) -> Result<Value, Value> {
+        let params = json!({ "taskId": id, "inputResponses": responses });
+        self.request("tasks/update", params).await
+    }
+
+    /// Accepts one question with `content`.
+    pub(crate) async fn accept(&mut self, id: &str, key: &str, content: Value) {
+        let answer = json!({ "action": "accept", "content": content });
+        let ack = self.update(id, json!({ key: answer })).await.unwrap();
+        assert_eq!(ack["resultType"], "complete");
+    }
+
+    /// `tasks/cancel`.
+    pub(crate) async fn cancel(&mut self, id: &str) -> Result<Value, Value> {
+        self.request("tasks/cancel", json!({ "taskId": id })).await
+    }
+
+    /// Ends the connection and the server.
+    pub(crate) async fn close(self) {
+        drop((self.lines, self.writer));
+        self.server.await.unwrap().unwrap();
+    }
+}
+
+fn is_terminal(task: &Value) -> bool {
+    ["completed", "failed", "cancelled"]
+        .iter()
+        .any(|status| task["status"] == *status)
+}
+
+/// The outstanding questions of a task.
+pub(crate) fn questions(task: &Value) -> &Map<String, Value> {
+    task["inputRequests"].as_object().expect("the task asks")
+}

@@ -1,0 +1,9 @@
+use siding::prelude::*;
+
+#[derive(Input)]
+enum Pace {
+    Careful,
+    Limited(u32),
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use siding::prelude::*;
+
+#[derive(Input)]
+struct Approval<T> {
+    sure: T,
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use siding::prelude::*;
+
+#[derive(Input)]
+struct Approval;
+
+fn main() {}

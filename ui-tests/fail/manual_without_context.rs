@@ -1,0 +1,6 @@
+use siding::prelude::*;
+
+#[mcp_tool(task = "required", detach = "manual")]
+async fn deploy() {}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use siding::prelude::*;
+
+#[mcp_tool]
+fn deploy() {}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use siding::prelude::*;
+
+#[mcp_tool]
+async unsafe fn deploy() {}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use siding::prelude::*;
+
+#[derive(Input)]
+struct Approval {
+    sure: bool,
+    #[input(rename = "sure")]
+    really: bool,
+}
+
+fn main() {}

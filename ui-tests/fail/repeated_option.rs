@@ -1,0 +1,6 @@
+use siding::prelude::*;
+
+#[mcp_tool(title = "Deploy", title = "Deploys")]
+async fn deploy() {}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use siding::prelude::*;
+
+#[mcp_tool(task = "required", detach = "later")]
+async fn deploy() {}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use siding::prelude::*;
+
+#[mcp_tool(task = "requierd")]
+async fn deploy() {}
+
+fn main() {}
