@@ -80,7 +80,7 @@ pub struct SystemHost;
 
 impl SystemHost {
     /// No sleep is longer, so that a change of the wall clock is noticed.
-    const LONGEST_NAP: Duration = Duration::from_secs(60);
+    const LONGEST_NAP: Duration = Duration::from_mins(1);
 }
 
 impl Host for SystemHost {

@@ -53,7 +53,7 @@ impl Ledger {
         loop {
             let verdict = machine::apply(&known, event.clone(), self.host.now());
             let (Transition { record, entries }, report) = match verdict {
-                Verdict::Change(transition, report) => (transition, report),
+                Verdict::Change(transition, report) => (*transition, report),
                 Verdict::Unchanged(report) => return Ok((known, report)),
                 Verdict::Refused(refusal) => return Err(Rejected::Refused(refusal)),
             };

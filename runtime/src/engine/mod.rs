@@ -168,7 +168,10 @@ impl Engine {
         origin.id = Some(TaskId::from_random(self.shared.host().random()));
         let record = Arc::new(Record::created(origin, self.shared.lease()));
         let store = &self.shared.ledger.store;
-        store.insert(record.clone()).await.map_err(store_failed)?;
+        store
+            .insert(record.clone())
+            .await
+            .map_err(|error| store_failed(&error))?;
         self.shared.spawn_leg(record.clone(), Vec::new());
         Ok(record)
     }
@@ -268,7 +271,7 @@ fn later(time: Timestamp, by: Duration) -> Timestamp {
 /// What the client is told where an event was not taken.
 fn rejected(why: Rejected, id: &TaskId) -> ProtocolError {
     match why {
-        Rejected::Store(error) => store_failed(error),
+        Rejected::Store(error) => store_failed(&error),
         Rejected::Refused(Refusal::WrongAnswer { key, violation }) => {
             ProtocolError::invalid_params(format!(
                 "the answer to `{key}` does not fit: {violation}; nothing was taken, answer it again"
@@ -281,7 +284,7 @@ fn rejected(why: Rejected, id: &TaskId) -> ProtocolError {
     }
 }
 
-fn store_failed(error: StoreError) -> ProtocolError {
+fn store_failed(error: &StoreError) -> ProtocolError {
     tracing::error!(%error, "a request could not be served");
     ProtocolError::internal("the task store failed; try again").because("store")
 }

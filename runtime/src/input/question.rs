@@ -20,6 +20,9 @@ use crate::{
     journal::Kind,
 };
 
+/// Stands for the answer to come, and for the context that is borrowed until then.
+pub(super) type AnswerOf<'a, T> = PhantomData<(&'a mut (), fn() -> T)>;
+
 /// A place in the code where a call may park: the name of the question there, and where it stands.
 ///
 /// `#[mcp_tool]` writes one behind every `ctx.input(..)`; programs do not make them.
@@ -86,7 +89,7 @@ pub struct Question<'a, T, N = Named> {
     leg: Arc<Leg>,
     message: String,
     name: N,
-    answer: PhantomData<(&'a mut (), fn() -> T)>,
+    answer: AnswerOf<'a, T>,
 }
 
 impl<T> Question<'_, T, Unnamed> {
@@ -178,7 +181,7 @@ impl<'a, T: Input, N: Placed> IntoFuture for Question<'a, T, N> {
 #[derive(Debug)]
 pub struct Asking<'a, T> {
     wait: Wait,
-    answer: PhantomData<(&'a mut (), fn() -> T)>,
+    answer: AnswerOf<'a, T>,
 }
 
 impl<T: Input> Future for Asking<'_, T> {

@@ -12,7 +12,7 @@ use std::{
 use super::{
     Input, Point,
     form::{Answer, Ask, Form},
-    question::{Named, Wait},
+    question::{AnswerOf, Named, Wait},
 };
 use crate::{Result, engine::leg::Leg};
 
@@ -53,7 +53,7 @@ pub struct Answered<'a> {
 pub struct Questions<'a, T> {
     leg: Arc<Leg>,
     messages: Vec<String>,
-    answer: PhantomData<(&'a mut (), fn() -> T)>,
+    answer: AnswerOf<'a, T>,
 }
 
 impl<'a, T: Inputs> Questions<'a, T> {
@@ -93,7 +93,7 @@ impl<T> fmt::Debug for Questions<'_, T> {
 pub struct AskingAll<'a, T> {
     waits: Vec<Wait>,
     answers: Vec<Option<Answer>>,
-    answer: PhantomData<(&'a mut (), fn() -> T)>,
+    answer: AnswerOf<'a, T>,
 }
 
 impl<T: Inputs> Future for AskingAll<'_, T> {

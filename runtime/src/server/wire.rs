@@ -248,7 +248,7 @@ fn property(field: &FormField) -> PrimitiveSchemaDefinition {
             .map(|option| option.value.as_str().into())
             .collect()
     };
-    let titles = |options: &[Choosable]| -> Vec<Value> {
+    let with_titles = |options: &[Choosable]| -> Vec<Value> {
         let title =
             |option: &Choosable| option.title.clone().unwrap_or_else(|| option.value.clone());
         let titled = |option: &Choosable| json!({ "const": option.value, "title": title(option) });
@@ -270,11 +270,11 @@ fn property(field: &FormField) -> PrimitiveSchemaDefinition {
             schema
         }
         FieldKind::Choice(options) if titled(options) => {
-            json!({ "type": "string", "oneOf": titles(options) })
+            json!({ "type": "string", "oneOf": with_titles(options) })
         }
         FieldKind::Choice(options) => json!({ "type": "string", "enum": values(options) }),
         FieldKind::Choices(options) if titled(options) => {
-            json!({ "type": "array", "items": { "anyOf": titles(options) } })
+            json!({ "type": "array", "items": { "anyOf": with_titles(options) } })
         }
         FieldKind::Choices(options) => {
             json!({ "type": "array", "items": { "type": "string", "enum": values(options) } })

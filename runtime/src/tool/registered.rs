@@ -89,10 +89,9 @@ impl Registered {
             return Err(BuildError::Unserved { tool, option });
         }
         let output_schema = match description.output_schema.take() {
-            None => None,
             Some(Value::Object(schema)) => Some(schema),
             // What may be anything needs no schema.
-            Some(Value::Bool(true)) => None,
+            None | Some(Value::Bool(true)) => None,
             Some(_) => return Err(BuildError::OutputSchema { tool }),
         };
         Ok(Self {

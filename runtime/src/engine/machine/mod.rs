@@ -74,7 +74,7 @@ pub(crate) struct Report {
 #[derive(Debug)]
 pub(crate) enum Verdict {
     /// The record changes.
-    Change(Transition, Report),
+    Change(Box<Transition>, Report),
     /// Everything stays as it is, and that is in order.
     Unchanged(Report),
     /// The event may not happen.
@@ -272,7 +272,11 @@ fn change(record: &Record, mut next: Record, entries: Vec<Entry>, now: Timestamp
         Transition {
             record: next,
             entries,
-        },
+        }
+        .into(),
         Report::default(),
     )
 }
+
+#[cfg(test)]
+mod tests;
