@@ -9,6 +9,7 @@ mod examples;
 mod lifecycle;
 mod malformed;
 mod panics;
+mod parity;
 mod programs;
 mod questions;
 mod support;
