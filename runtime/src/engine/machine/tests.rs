@@ -1,3 +1,8 @@
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "an event is written where it happens"
+)]
+
 use proptest::prelude::*;
 use serde_json::json;
 
