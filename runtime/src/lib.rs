@@ -11,6 +11,7 @@ pub mod input;
 pub mod journal;
 pub mod prelude;
 pub mod record;
+pub mod retry;
 mod server;
 pub mod store;
 pub mod tool;
@@ -18,11 +19,12 @@ pub mod tool;
 #[cfg(feature = "http")]
 pub use self::server::HttpService;
 pub use self::{
-    ctx::{Context, Ctx, NoState, Serves, Step, StepOutcome},
+    ctx::{Context, Ctx, Handle, NoState, Serves, Sleeping, Step, StepOutcome},
     decision::Mode,
+    engine::limits::Limits,
     error::{Failure, Ok, ProtocolError, Result, ToolError},
     input::{Choice, Field, Input},
-    server::{ServeError, Server, Tools},
+    server::{ServeError, Server, TaskError, Tasks, Tools},
     store::{MemoryStore, Store},
     tool::{Argument, Tool},
 };

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     Result, ToolError,
-    engine::leg::{Entered, Fault, Leg, Mark},
+    engine::leg::{Entered, Fault, Leg, Mark, Operation, Waiting},
     journal::Kind,
 };
 
@@ -235,33 +235,50 @@ impl Wait {
                 return Poll::Pending;
             }
         };
-        match self.leg.enter(Kind::Asked, &name.key, name.location) {
+        let entered = self.leg.enter(Operation {
+            kind: Kind::Asked,
+            name: &name.key,
+            was: &[],
+            place: name.location,
+        });
+        match entered {
             Entered::Stopped => Poll::Pending,
+            Entered::Closed(error) => Poll::Ready(Err(error)),
             Entered::Live(key) => {
                 self.key = key;
                 if let Err(why) = self.leg.can_ask() {
                     return Poll::Ready(Err(ToolError::cannot_ask(why)));
                 }
-                self.mark(Some(ask))
+                self.wait(Some(ask))
             }
             Entered::Replayed(entry) => {
                 self.key = entry.key().into();
-                match entry.ask() {
-                    Ok(asked) if asked.form.same_shape(&ask.form) => {}
+                match entry.tells::<Ask>() {
+                    Ok(asked) if asked.form.same_shape(&ask.form) => self.replay(),
                     _ => {
                         let fault = Fault::form_changed(&self.key, name.location);
-                        return self.stop(fault);
-                    }
-                }
-                match self.leg.answer(&self.key) {
-                    None => self.mark(None),
-                    Some(Ok(answer)) => Poll::Ready(Ok(answer)),
-                    Some(Err(error)) => {
-                        let fault = Fault::unreadable(Kind::Answered, &self.key, &error);
                         self.stop(fault)
                     }
                 }
             }
+        }
+    }
+
+    /// What came back for a question that was put in an earlier leg.
+    fn replay(&mut self) -> Poll<Result<Answer>> {
+        match self.leg.answer(&self.key) {
+            None if self.leg.is_closing() => Poll::Ready(Err(ToolError::cancelled())),
+            None => self.wait(None),
+            Some(entry) if entry.kind() == Kind::TimedOut => {
+                Poll::Ready(Err(ToolError::timed_out(&self.key)))
+            }
+            Some(entry) => match entry.tells() {
+                Ok(answer) => Poll::Ready(Ok(answer)),
+                Err(error) => {
+                    let fault = Fault::unreadable(Kind::Answered, &self.key, &error);
+                    self.stop(fault)
+                }
+            },
         }
     }
 
@@ -281,8 +298,12 @@ impl Wait {
         }
     }
 
-    fn mark(&mut self, ask: Option<Ask>) -> Poll<Result<Answer>> {
-        self.stage = Stage::Marked(self.leg.mark(self.key.clone(), ask));
+    fn wait(&mut self, ask: Option<Ask>) -> Poll<Result<Answer>> {
+        self.stage = Stage::Marked(self.leg.mark(Waiting::Answer {
+            key: self.key.clone(),
+            ask,
+            deadline: None,
+        }));
         Poll::Pending
     }
 

@@ -201,7 +201,7 @@ fn task(record: &Record) -> Task {
         record.updated_at.to_string(),
     );
     task.status_message.clone_from(&record.status_message);
-    task.ttl_ms = origin.ttl_ms;
+    task.ttl_ms = record.ttl_ms;
     task.poll_interval_ms = Some(origin.poll_ms);
     task
 }
