@@ -11,6 +11,7 @@
 mod arguments;
 mod clients;
 mod decision;
+mod durable;
 mod examples;
 mod lifecycle;
 mod malformed;

@@ -15,16 +15,16 @@ use crate::{engine::leg::Leg, record::TaskId};
 /// #[mcp_tool(task = "required")]
 /// async fn copy(ctx: &mut Ctx, files: u32) -> Result<u32> {
 ///     let handle = ctx.handle();
-///     let copied = ctx.step("copy", async {
+///     let work = async {
 ///         for file in 0..files {
 ///             if handle.is_cancelled() {
-///                 return Ok(file);
+///                 return siding::Ok(file);
 ///             }
 ///             handle.status(format!("{file} of {files}"));
 ///         }
-///         Ok(files)
-///     });
-///     copied.await
+///         siding::Ok(files)
+///     };
+///     ctx.step("copy", work).await
 /// }
 /// ```
 #[derive(Clone, Debug)]

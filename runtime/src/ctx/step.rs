@@ -85,15 +85,16 @@ impl<T> Future for Step<'_, T> {
     type Output = Result<T>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        if let Stage::New { plan, start } = std::mem::replace(&mut self.0, Stage::Done) {
-            self.0 = Stage::Running(start(plan));
-        } else if matches!(self.0, Stage::Done) {
-            return Poll::Pending;
+        let mut running = match std::mem::replace(&mut self.0, Stage::Done) {
+            Stage::New { plan, start } => start(plan),
+            Stage::Running(future) => future,
+            Stage::Done => return Poll::Pending,
+        };
+        let polled = running.as_mut().poll(cx);
+        if polled.is_pending() {
+            self.0 = Stage::Running(running);
         }
-        match &mut self.0 {
-            Stage::Running(future) => future.as_mut().poll(cx),
-            Stage::New { .. } | Stage::Done => Poll::Pending,
-        }
+        polled
     }
 }
 

@@ -142,7 +142,7 @@ pub(super) fn reply(reply: Reply, meta: Option<MetaObject>) -> Result<CallToolRe
     match reply {
         Reply::Task(record) => {
             let mut created = CreateTaskResult::new(task(&record));
-            created.meta = meta;
+            created.meta = with_own(meta, &record);
             Ok(created.into())
         }
         Reply::End(End::Result(members)) => {
@@ -174,8 +174,19 @@ pub(super) fn detailed(record: &Record, meta: Option<MetaObject>) -> GetTaskResu
         (None, _) => TaskPayload::Working,
     };
     let mut result = GetTaskResult::new(DetailedTask::new(task(record), payload));
-    result.meta = meta;
+    result.meta = with_own(meta, record);
     result
+}
+
+/// The `_meta` of a view of the task, with what the tool set for it.
+fn with_own(meta: Option<MetaObject>, record: &Record) -> Option<MetaObject> {
+    if record.meta.is_empty() {
+        return meta;
+    }
+    let mut meta = meta.unwrap_or_default();
+    let own = record.meta.clone();
+    meta.extend(MetaObject(own));
+    Some(meta)
 }
 
 fn object(value: Value) -> Map<String, Value> {
