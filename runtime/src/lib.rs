@@ -14,6 +14,8 @@ pub mod record;
 pub mod retry;
 mod server;
 pub mod store;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod tool;
 
 #[cfg(feature = "http")]

@@ -25,6 +25,8 @@ pub(super) async fn drive(shared: Arc<Shared>) {
         }
     };
     tokio::select! {
+        // A server that stops claims nothing any more, whatever is due in the same moment.
+        biased;
         () = shared.closing.cancelled() => {}
         () = work => {}
     }

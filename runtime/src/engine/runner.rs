@@ -129,6 +129,7 @@ impl Shared {
         self.legs.spawn(async move {
             let stop = shared.stop.clone();
             tokio::select! {
+                biased;
                 () = stop.cancelled() => {}
                 () = shared.run_leg(record, journal) => {}
             }

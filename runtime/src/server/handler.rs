@@ -28,14 +28,14 @@ type Context = RequestContext<RoleServer>;
 
 /// Serves one engine to any number of connections.
 #[derive(Clone, Debug)]
-pub(super) struct Handler {
+pub(crate) struct Handler {
     engine: Engine,
     facts: Arc<Facts>,
     owners: Owners,
 }
 
 impl Handler {
-    pub(super) const fn engine(&self) -> &Engine {
+    pub(crate) const fn engine(&self) -> &Engine {
         &self.engine
     }
 

@@ -1,6 +1,6 @@
 //! The server that an author builds, and the ways to serve it.
 
-mod handler;
+pub(crate) mod handler;
 #[cfg(feature = "http")]
 mod http;
 mod owner;
@@ -242,7 +242,7 @@ impl<S: Send + Sync + 'static> Server<S> {
             .map_err(|error| ServeError::Transport(error.into()))
     }
 
-    fn build(self) -> Result<Handler, ServeError> {
+    pub(crate) fn build(self) -> Result<Handler, ServeError> {
         let tools = distinct(self.tools).map_err(|error| ServeError::Build(error.to_string()))?;
         let settings = self.settings;
         if !settings.store.is_durable() && tools.iter().any(wire::can_be_task) {
