@@ -58,8 +58,6 @@ pub(crate) enum BuildError {
         tool: &'static str,
         option: &'static str,
     },
-    #[error("`{tool}` returns a value whose schema is not an object of keywords")]
-    OutputSchema { tool: &'static str },
 }
 
 impl Registered {
@@ -75,7 +73,7 @@ impl Registered {
         let check = |inputs: &mut Inputs<'_>| {
             T::run(inputs, None);
         };
-        let mut description = Inputs::describe(check);
+        let description = Inputs::describe(check);
         if let Some(violation) = bad_default(&description.defaults, check) {
             let violation = violation.to_string();
             return Err(BuildError::BadDefault { tool, violation });
@@ -88,15 +86,9 @@ impl Registered {
             let option = "max_running";
             return Err(BuildError::Unserved { tool, option });
         }
-        let output_schema = match description.output_schema.take() {
-            Some(Value::Object(schema)) => Some(schema),
-            // What may be anything needs no schema.
-            None | Some(Value::Bool(true)) => None,
-            Some(_) => return Err(BuildError::OutputSchema { tool }),
-        };
         Ok(Self {
-            input_schema: description.input_schema(),
-            output_schema,
+            input_schema: description.schema.finish(),
+            output_schema: description.output_schema,
             fingerprint: fingerprint(definition.operations),
             path: std::any::type_name::<T>(),
             definition,
