@@ -19,4 +19,5 @@ mod panics;
 mod parity;
 mod programs;
 mod questions;
+mod schemas;
 mod support;

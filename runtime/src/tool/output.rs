@@ -5,10 +5,9 @@
 
 use std::{fmt, marker::PhantomData};
 
-use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use super::schema;
 use crate::{Result, ToolError, error::Failure};
@@ -26,7 +25,7 @@ pub struct Peeled<R, T> {
 pub struct Output<R, T> {
     split: fn(R) -> Result<T>,
     encode: fn(T) -> Result<CallToolResult>,
-    schema: Option<fn() -> Option<Map<String, Value>>>,
+    schema: Option<fn() -> Option<JsonObject>>,
 }
 
 /// What a tool may return.
@@ -178,7 +177,7 @@ impl<R, T> EncodePlain for Peeled<R, T> {
 
 impl<R, T> Output<R, T> {
     /// The schema of the structured content, where there is some and it may not be anything.
-    pub(super) fn schema(&self) -> Option<Map<String, Value>> {
+    pub(super) fn schema(&self) -> Option<JsonObject> {
         self.schema.and_then(|schema| schema())
     }
 

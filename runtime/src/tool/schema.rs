@@ -148,6 +148,7 @@ impl Transform for Simplify {
         let members = schema.ensure_object();
         bounds(members);
         elements(members);
+        alternatives(members);
         // In this place a bare `true` and `false` are what everyone writes and reads.
         if let Some(others) = members.get_mut("additionalProperties") {
             if *others == json!({}) {
@@ -210,6 +211,24 @@ fn elements(schema: &mut Map<String, Value>) {
     schema.insert("items".into(), items);
 }
 
+/// Leaves out the alternatives that no value has, which strict clients refuse, and says beside the
+/// others what type they all are, which some clients look for.
+fn alternatives(schema: &mut Map<String, Value>) {
+    for keyword in ["oneOf", "anyOf"] {
+        let Some(Value::Array(branches)) = schema.get_mut(keyword) else {
+            continue;
+        };
+        branches.retain(|branch| branch.get("enum") != Some(&json!([])));
+        let mut types = branches.iter().map(|branch| branch.get("type"));
+        if let Some(Some(Value::String(first))) = types.next()
+            && types.all(|other| other.is_some_and(|other| other == first))
+        {
+            let first = first.clone();
+            schema.entry("type").or_insert(first.into());
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -240,6 +259,15 @@ mod tests {
         let given = json!({ "$ref": "#/$defs/Tree", "description": "A branch." });
         let wanted = json!({ "allOf": [{ "$ref": "#/$defs/Tree" }], "description": "A branch." });
         assert_eq!(simplified(given), wanted);
+    }
+
+    #[test]
+    fn alternatives_of_one_type_say_so_and_impossible_ones_are_left_out() {
+        let given = json!({ "oneOf": [{ "type": "string", "enum": [] }, { "type": "object" }] });
+        let wanted = json!({ "oneOf": [{ "type": "object" }], "type": "object" });
+        assert_eq!(simplified(given), wanted);
+        let given = json!({ "anyOf": [{ "type": "string" }, { "type": "object" }] });
+        assert_eq!(simplified(given.clone()), given);
     }
 
     #[test]
