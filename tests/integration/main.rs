@@ -13,6 +13,7 @@ mod clients;
 mod decision;
 mod durable;
 mod examples;
+mod hygiene;
 mod lifecycle;
 mod malformed;
 mod panics;

@@ -92,8 +92,13 @@ async fn enums(
     list: Vec<Level>,
 ) {
     drop((unit, explained, external, internal, adjacent, untagged));
-    drop((option_unit, option_explained, option_external));
-    drop((option_untagged, list));
+    drop((
+        option_unit,
+        option_explained,
+        option_external,
+        option_untagged,
+        list,
+    ));
 }
 
 async fn subject() -> Subject {

@@ -9,6 +9,7 @@ use super::Subject;
 /// Takes what is no number.
 #[mcp_tool]
 #[expect(clippy::too_many_arguments, reason = "one of each")]
+#[expect(clippy::option_option, reason = "an alias may hide one")]
 async fn texts(
     bool: bool,
     char: char,
