@@ -142,3 +142,18 @@ async fn u16_what_may_be_anything_has_no_output_schema() {
     let result = wire.call("anything", json!({})).await.unwrap();
     assert_eq!(result["structuredContent"], json!([1, "a"]));
 }
+
+#[tokio::test(start_paused = true)]
+async fn u16_older_clients_are_told_of_objects_only() {
+    let (mut wire, _) = Wire::legacy(server(), Declares::Nothing).await;
+    for (tool, schema) in listed(&mut wire).await {
+        assert!(schema.is_null() || schema["type"] == "object", "{tool}");
+        let has_schema = ["report", "state", "tree", "map"].contains(&tool.as_str());
+        assert_eq!(!schema.is_null(), has_schema, "{tool}");
+    }
+    let result = wire.call("list", json!({})).await.unwrap();
+    assert_eq!(result["structuredContent"], Value::Null);
+    assert_eq!(result["content"][0]["text"], "[1,null]");
+    let result = wire.call("map", json!({})).await.unwrap();
+    assert_eq!(result["structuredContent"], json!({ "a": 1.5 }));
+}
