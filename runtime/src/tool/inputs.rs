@@ -137,7 +137,7 @@ impl fmt::Display for Violation {
 
 impl<'a> Inputs<'a> {
     /// Goes over the parameters by `run` to describe them.
-    pub(super) fn describe(run: impl FnOnce(&mut Inputs<'_>)) -> Description {
+    pub(super) fn describe(run: fn(&mut Inputs<'_>)) -> Description {
         let mut inputs = Inputs(Walk::Describe(Box::new(Description {
             schema: ArgumentsSchema::new(),
             defaults: Map::new(),
@@ -154,7 +154,7 @@ impl<'a> Inputs<'a> {
     /// with their defaults, or all that is wrong with them.
     pub(super) fn check(
         raw: &Map<String, Value>,
-        run: impl FnOnce(&mut Inputs<'_>),
+        run: fn(&mut Inputs<'_>),
     ) -> Result<Map<String, Value>, Vec<Violation>> {
         let reread = raw
             .iter()
@@ -346,7 +346,7 @@ mod tests {
 
     use super::*;
 
-    fn check(raw: &Value, run: impl FnOnce(&mut Inputs<'_>)) -> Result<Value, Vec<String>> {
+    fn check(raw: &Value, run: fn(&mut Inputs<'_>)) -> Result<Value, Vec<String>> {
         let raw = raw.as_object().unwrap();
         let told =
             |violations: Vec<Violation>| violations.iter().map(ToString::to_string).collect();
