@@ -112,6 +112,10 @@ pub struct Client {
     pub elicits_forms: bool,
 }
 
+/// A time to live, in milliseconds from the creation. `None`: without end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ttl(pub(crate) Option<u64>);
+
 /// A question as it was put, under its key on the wire.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pinned {

@@ -419,8 +419,8 @@ async fn s05_s13_s19_an_operator_lists_tasks_and_cancels_with_a_reason() {
                 .collect::<Vec<_>>()
         }
     };
-    assert_eq!(ids(Some(Status::InputRequired)).await, [parked.clone()]);
-    assert_eq!(ids(Some(Status::Working)).await, [endless.clone()]);
+    assert_eq!(ids(Some(Status::InputRequired)).await, [parked.as_str()]);
+    assert_eq!(ids(Some(Status::Working)).await, [endless.as_str()]);
     assert_eq!(ids(None).await.len(), 2);
     log.take();
     let id = endless.as_str().into();

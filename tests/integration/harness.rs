@@ -55,7 +55,7 @@ async fn hold(ctx: &mut Ctx<Charges>) -> Result<bool> {
 #[mcp_tool(task = "required")]
 async fn pay_at_most_once(ctx: &mut Ctx<Charges>) -> Result<String> {
     let charges = ctx.state();
-    let charged = ctx
+    let outcome = ctx
         .step("charge", async {
             if charges.fetch_add(1, Relaxed) == 0 {
                 // The other side took it, and the answer never came.
@@ -65,7 +65,7 @@ async fn pay_at_most_once(ctx: &mut Ctx<Charges>) -> Result<String> {
         })
         .at_most_once()
         .await;
-    Ok(match charged {
+    Ok(match outcome {
         Err(error) if error.is_unknown() => "unknown".into(),
         other => format!("{other:?}"),
     })

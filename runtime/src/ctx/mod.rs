@@ -29,7 +29,7 @@ use crate::{
     host::Timestamp,
     input::{Input, Inputs, Prompts, Question, Questions, Unnamed},
     journal::{Entry, Kind},
-    record::{Client, TaskId},
+    record::{Client, TaskId, Ttl},
 };
 
 /// The state of a tool that takes none.
@@ -153,7 +153,7 @@ impl<S: ?Sized> Ctx<S> {
     pub fn step_retry<'a, F>(
         &'a mut self,
         name: impl Into<String>,
-        policy: impl BackoffBuilder<Backoff: Send> + Send + 'a,
+        policy: impl BackoffBuilder<Backoff: Send> + 'a,
         attempt: impl FnMut() -> F + Send + 'a,
     ) -> Step<'a, <F::Output as StepOutcome>::Value>
     where
@@ -307,10 +307,9 @@ impl<S: ?Sized> Ctx<S> {
     /// ```
     pub fn idempotency_key(&self, name: &str) -> String {
         let bits = values::bits(&self.leg.origin.seed, "idempotency", name);
-        bits.iter()
-            .take(16)
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        let mut first = [0; 16];
+        first.copy_from_slice(&bits[..16]);
+        format!("{:032x}", u128::from_be_bytes(first))
     }
 
     /// Tells how it goes: the `statusMessage` of the task, which a person or a model may see. Does
@@ -323,7 +322,7 @@ impl<S: ?Sized> Ctx<S> {
     /// that is over already ends the task.
     pub fn set_ttl(&mut self, ttl: Option<Duration>) {
         let millis = ttl.map(|ttl| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
-        self.leg.tell(|told| told.ttl_ms = Some(millis));
+        self.leg.tell(|told| told.ttl = Some(Ttl(millis)));
     }
 
     /// Sets a member of the `_meta` that every view of the task has.

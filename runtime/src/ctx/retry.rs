@@ -85,13 +85,12 @@ where
         // On a replay the future of a member that is done is made, and dropped unpolled.
         let future = run(item);
         async move {
-            let ended = match done {
-                Some(entry) => outcome(leg, &entry).await,
-                None => {
-                    let ended = future.await.into_result();
-                    let entry = Entry::ended(Kind::Member, &key, ended, leg.value_limit());
-                    keep(leg, entry).await
-                }
+            let ended = if let Some(entry) = done {
+                outcome(leg, &entry).await
+            } else {
+                let ended = future.await.into_result();
+                let entry = Entry::ended(Kind::Member, &key, ended, leg.value_limit());
+                keep(leg, entry).await
             };
             (place, ended)
         }

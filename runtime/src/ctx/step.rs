@@ -21,10 +21,15 @@ use crate::{
 #[must_use = "a step runs when it is awaited"]
 pub struct Step<'a, T>(Stage<'a, T>);
 
+/// What a step does, boxed so that all around it is compiled for each type, not for each step.
+type Effect<'a, T> = BoxFuture<'a, Result<T>>;
+
 enum Stage<'a, T> {
     New {
         plan: Plan,
-        start: Box<dyn FnOnce(Plan) -> BoxFuture<'a, Result<T>> + Send + 'a>,
+        /// Not yet polled.
+        effect: Effect<'a, T>,
+        start: fn(Plan, Effect<'a, T>) -> BoxFuture<'a, Result<T>>,
     },
     Running(BoxFuture<'a, Result<T>>),
     Done,
@@ -47,16 +52,10 @@ impl<'a, T> Step<'a, T> {
         F::Output: StepOutcome<Value = T>,
         T: Serialize + DeserializeOwned + Send + 'a,
     {
-        let plan = Plan {
-            leg,
-            kind,
-            name,
-            was: Vec::new(),
-            at_most_once: false,
-        };
         Self(Stage::New {
-            plan,
-            start: Box::new(|plan| Box::pin(run(plan, future))),
+            plan: Plan::new(leg, kind, name),
+            effect: Box::pin(async move { future.await.into_result() }),
+            start: |plan, effect| Box::pin(run(plan, effect)),
         })
     }
 
@@ -86,7 +85,11 @@ impl<T> Future for Step<'_, T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut running = match std::mem::replace(&mut self.0, Stage::Done) {
-            Stage::New { plan, start } => start(plan),
+            Stage::New {
+                plan,
+                effect,
+                start,
+            } => start(plan, effect),
             Stage::Running(future) => future,
             Stage::Done => return Poll::Pending,
         };
@@ -105,6 +108,16 @@ impl<T> fmt::Debug for Step<'_, T> {
 }
 
 impl Plan {
+    fn new(leg: Arc<Leg>, kind: Kind, name: String) -> Self {
+        Self {
+            leg,
+            kind,
+            name,
+            was: Vec::new(),
+            at_most_once: false,
+        }
+    }
+
     pub(super) fn enter(&self) -> Entered {
         self.leg.enter(Operation {
             kind: self.kind,
@@ -115,10 +128,8 @@ impl Plan {
     }
 }
 
-async fn run<F, T>(plan: Plan, future: F) -> Result<T>
+async fn run<T>(plan: Plan, effect: Effect<'_, T>) -> Result<T>
 where
-    F: Future + Send,
-    F::Output: StepOutcome<Value = T>,
     T: Serialize + DeserializeOwned + Send,
 {
     let leg = &plan.leg;
@@ -140,7 +151,7 @@ where
             let ended = if begun {
                 Err(ToolError::unknown(&key))
             } else {
-                future.await.into_result()
+                effect.await
             };
             let entry = Entry::ended(plan.kind, &key, ended, leg.value_limit());
             keep(leg, entry).await

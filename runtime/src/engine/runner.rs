@@ -210,7 +210,7 @@ impl Shared {
         let given_up = async {
             if leg.is_closing() {
                 // It has to end what it does, and nothing can be taken from it any more.
-                std::future::pending().await
+                std::future::pending::<()>().await;
             } else {
                 wind_down(host, &leg.cancelled).await;
             }

@@ -86,8 +86,9 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut result = ListToolsResult::with_all_items(self.facts.tools.clone());
-        result.meta = self.facts.meta(wire::caller(&context));
+        let caller = wire::caller(&context);
+        let mut result = ListToolsResult::with_all_items(self.facts.tools(caller));
+        result.meta = self.facts.meta(caller);
         Ok(result)
     }
 
@@ -120,7 +121,7 @@ impl ServerHandler for Handler {
             cancelled: context.ct.clone(),
         };
         let reply = self.engine.call(call).await.map_err(wire::rejection)?;
-        wire::reply(reply, self.facts.meta(caller))
+        wire::reply(reply, caller, self.facts.meta(caller))
     }
 
     async fn get_task(

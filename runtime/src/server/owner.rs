@@ -4,11 +4,14 @@ use std::fmt;
 
 use rmcp::service::{RequestContext, RoleServer};
 
+#[cfg(feature = "http")]
+type Read = dyn Fn(&http::request::Parts) -> Option<String> + Send + Sync;
+
 /// Reads the caller from a request that the author's own layers have authenticated.
 #[derive(Clone, Default)]
 pub(super) struct Owners {
     #[cfg(feature = "http")]
-    read: Option<std::sync::Arc<dyn Fn(&http::request::Parts) -> Option<String> + Send + Sync>>,
+    read: Option<std::sync::Arc<Read>>,
 }
 
 impl Owners {

@@ -29,6 +29,7 @@ const EXACT: i64 = 1 << 53;
 #[derive(Debug)]
 pub(super) struct Facts {
     pub(super) config: ServerConfig,
+    /// As newer clients read them.
     pub(super) tools: Vec<Tool>,
     /// `_meta` of every result.
     meta: MetaObject,
@@ -58,6 +59,20 @@ impl Facts {
             tools: tools.iter().map(listed).collect(),
             meta,
         }
+    }
+
+    /// The tools, as this client can read them.
+    pub(super) fn tools(&self, caller: Caller) -> Vec<Tool> {
+        let mut tools = self.tools.clone();
+        if caller.era == Era::Legacy {
+            // They refuse the whole list for the sake of one schema that is not of an object.
+            for tool in &mut tools {
+                let of_object =
+                    |schema: &Map<String, Value>| schema.get("type") == Some(&"object".into());
+                tool.output_schema.take_if(|schema| !of_object(schema));
+            }
+        }
+        tools
     }
 
     /// The `_meta` of a result for this client; older ones know none of it.
@@ -138,7 +153,11 @@ pub(super) fn rejection(rejection: Rejection) -> ErrorData {
 }
 
 /// The answer to `tools/call`.
-pub(super) fn reply(reply: Reply, meta: Option<MetaObject>) -> Result<CallToolResponse, ErrorData> {
+pub(super) fn reply(
+    reply: Reply,
+    caller: Caller,
+    meta: Option<MetaObject>,
+) -> Result<CallToolResponse, ErrorData> {
     match reply {
         Reply::Task(record) => {
             let mut created = CreateTaskResult::new(task(&record));
@@ -148,6 +167,11 @@ pub(super) fn reply(reply: Reply, meta: Option<MetaObject>) -> Result<CallToolRe
         Reply::End(End::Result(members)) => {
             let mut result: CallToolResult = serde_json::from_value(Value::Object(members))
                 .map_err(|cause| error(ProtocolError::internal(cause.to_string())))?;
+            if caller.era == Era::Legacy {
+                // Older clients take objects only; the JSON is in the text as well.
+                let content = &mut result.structured_content;
+                content.take_if(|content| !content.is_object());
+            }
             if let Some(meta) = meta {
                 result.meta.get_or_insert_default().extend(meta);
             }

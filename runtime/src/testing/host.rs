@@ -70,7 +70,7 @@ impl Host for TestHost {
         Box::pin(async move {
             if now.wait_for(|now| *now >= time).await.is_err() {
                 // Nobody is left to move the clock.
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
         })
     }

@@ -175,7 +175,7 @@ fn next_due(record: &Record, recording: &Recording) -> Option<Outside> {
 
 /// Writes the execution as it was when its journal had these entries.
 async fn seed(store: &MemoryStore, recording: &Recording, prefix: &[Entry]) {
-    let record = Record::interrupted(recording.origin.clone(), prefix);
+    let record = Record::interrupted(&recording.origin, prefix);
     let written = store.insert(record.clone().into()).await;
     written.unwrap_or_else(|error| panic!("{error}"));
     let change = Change {
@@ -189,9 +189,9 @@ async fn seed(store: &MemoryStore, recording: &Recording, prefix: &[Entry]) {
 
 impl Record {
     /// The record of an execution with this journal that no worker holds.
-    fn interrupted(origin: Arc<Origin>, journal: &[Entry]) -> Self {
+    fn interrupted(origin: &Origin, journal: &[Entry]) -> Self {
         let mut record = Self::created(
-            (*origin).clone(),
+            origin.clone(),
             None,
             crate::record::Lease {
                 worker: String::new(),

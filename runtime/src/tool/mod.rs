@@ -4,6 +4,7 @@ mod definition;
 mod inputs;
 mod output;
 mod registered;
+mod schema;
 
 pub(crate) use self::registered::{BuildError, Outcome, Registered};
 pub use self::{

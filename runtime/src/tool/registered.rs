@@ -5,11 +5,11 @@ use std::{fmt, sync::Arc};
 use serde_json::{Map, Value};
 
 use super::{
-    Definition, Detach, Tool,
+    Call, Definition, Detach, Tool,
     inputs::{Inputs, Violation},
 };
 use crate::{
-    ToolError,
+    Ctx, ToolError,
     ctx::{Serves, Ticket},
     engine::leg::{Fault, Leg},
     host::BoxFuture,
@@ -18,6 +18,12 @@ use rmcp::model::CallToolResult;
 
 /// How a call of a tool ended.
 pub(crate) type Outcome = Result<CallToolResult, ToolError>;
+
+/// `Tool::run` without a context.
+type Check = fn(&mut Inputs<'_>);
+
+/// `Tool::run`, of any tool with the state `C`.
+type Run<C> = for<'a> fn(&mut Inputs<'a>, Option<&'a mut Ctx<C>>) -> Option<Call<'a>>;
 
 /// Runs a tool in a leg.
 type Start = Box<dyn Fn(Arc<Leg>) -> BoxFuture<'static, Outcome> + Send + Sync>;
@@ -31,7 +37,7 @@ pub(crate) struct Registered {
     pub(crate) fingerprint: String,
     /// The path of the type, for messages to the author.
     pub(crate) path: &'static str,
-    check: fn(&mut Inputs<'_>),
+    check: Check,
     start: Start,
 }
 
@@ -58,8 +64,6 @@ pub(crate) enum BuildError {
         tool: &'static str,
         option: &'static str,
     },
-    #[error("`{tool}` returns a value whose schema is not an object of keywords")]
-    OutputSchema { tool: &'static str },
 }
 
 impl Registered {
@@ -70,12 +74,22 @@ impl Registered {
         T::State: Serves<S>,
         S: Send + Sync + 'static,
     {
-        let definition = T::definition();
-        let tool = definition.name;
-        let check = |inputs: &mut Inputs<'_>| {
+        let check: Check = |inputs| {
             T::run(inputs, None);
         };
-        let mut description = Inputs::describe(check);
+        let start = starter::<T::State, S>(T::run, state);
+        Self::assemble(T::definition(), std::any::type_name::<T>(), check, start)
+    }
+
+    /// What does not depend on the types of a tool, to be compiled once.
+    fn assemble(
+        definition: Definition,
+        path: &'static str,
+        check: Check,
+        start: Start,
+    ) -> Result<Self, BuildError> {
+        let tool = definition.name;
+        let description = Inputs::describe(check);
         if let Some(violation) = bad_default(&description.defaults, check) {
             let violation = violation.to_string();
             return Err(BuildError::BadDefault { tool, violation });
@@ -88,20 +102,14 @@ impl Registered {
             let option = "max_running";
             return Err(BuildError::Unserved { tool, option });
         }
-        let output_schema = match description.output_schema.take() {
-            Some(Value::Object(schema)) => Some(schema),
-            // What may be anything needs no schema.
-            None | Some(Value::Bool(true)) => None,
-            Some(_) => return Err(BuildError::OutputSchema { tool }),
-        };
         Ok(Self {
-            input_schema: description.input_schema(),
-            output_schema,
+            input_schema: description.schema.finish(),
+            output_schema: description.output_schema,
             fingerprint: fingerprint(definition.operations),
-            path: std::any::type_name::<T>(),
+            path,
             definition,
             check,
-            start: Box::new(move |leg| Box::pin(run::<T, S>(leg, state.clone()))),
+            start,
         })
     }
 
@@ -128,16 +136,25 @@ impl fmt::Debug for Registered {
     }
 }
 
-async fn run<T, S>(leg: Arc<Leg>, state: Arc<S>) -> Outcome
+/// Compiled once for each state, not for each tool.
+fn starter<C, S>(run: Run<C>, state: Arc<S>) -> Start
 where
-    T: Tool,
-    T::State: Serves<S>,
+    C: Serves<S> + ?Sized + Send + Sync + 'static,
     S: Send + Sync + 'static,
 {
+    Box::new(move |leg| {
+        let ctx = C::ctx(Ticket::new(leg.clone()), state.clone());
+        Box::pin(start(run, leg, ctx))
+    })
+}
+
+async fn start<C>(run: Run<C>, leg: Arc<Leg>, mut ctx: Ctx<C>) -> Outcome
+where
+    C: ?Sized + Send + Sync + 'static,
+{
     let origin = leg.origin.clone();
-    let mut ctx = T::State::ctx(Ticket::new(leg.clone()), state);
     let mut inputs = Inputs::read(&origin.arguments);
-    if let Some(call) = T::run(&mut inputs, Some(&mut ctx)) {
+    if let Some(call) = run(&mut inputs, Some(&mut ctx)) {
         return call.await;
     }
     let why = inputs.failure().unwrap_or("they do not fit");
@@ -147,7 +164,7 @@ where
 
 /// The default that is no value of its parameter: one whose `Serialize` and `Deserialize`
 /// disagree.
-fn bad_default(defaults: &Map<String, Value>, run: fn(&mut Inputs<'_>)) -> Option<Violation> {
+fn bad_default(defaults: &Map<String, Value>, run: Check) -> Option<Violation> {
     let violations = Inputs::check(defaults, run).err()?;
     let mut violations = violations.into_iter();
     violations.find(|violation| defaults.contains_key(&violation.argument))

@@ -85,7 +85,7 @@ fn close(record: &Record, now: Timestamp) -> Verdict {
     next.closing = None;
     next.lease = None;
     if record.life == Life::Expired {
-        return bury(record, next, now);
+        return bury(record, now);
     }
     change(record, next, now)
 }
@@ -102,7 +102,7 @@ pub(super) fn alarm(record: &Record, now: Timestamp) -> Verdict {
             next.life = Life::Expired;
             return change(record, next, now);
         }
-        return bury(record, next, now);
+        return bury(record, now);
     }
     match &record.drift {
         Some(drift) if drift.until <= now && !record.status.is_terminal() => {
@@ -114,7 +114,7 @@ pub(super) fn alarm(record: &Record, now: Timestamp) -> Verdict {
 }
 
 /// Forgets all but that there was such a task, and whose it was.
-fn bury(record: &Record, next: Record, now: Timestamp) -> Verdict {
+fn bury(record: &Record, now: Timestamp) -> Verdict {
     let until = now.checked_add(TOMBSTONE_MS).unwrap_or(now);
     let origin = Origin {
         arguments: Map::new(),
@@ -133,7 +133,7 @@ fn bury(record: &Record, next: Record, now: Timestamp) -> Verdict {
         life: Life::Tombstone(until),
         drift: None,
         lease: None,
-        ..next
+        ..record.clone()
     };
     changed(record, next, JournalChange::Clear, now)
 }

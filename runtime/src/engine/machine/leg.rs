@@ -5,7 +5,7 @@ use crate::{
     engine::leg::Parking,
     host::Timestamp,
     journal::Entry,
-    record::{Lease, Pinned, Record, Status},
+    record::{Lease, Pinned, Record, Status, Ttl},
 };
 
 /// Gives the next leg to a worker, if there is one to run and nobody has it.
@@ -69,8 +69,8 @@ fn tell(next: &mut Record, told: Told) {
         next.status_message = told.status;
     }
     next.meta.extend(told.meta);
-    if let Some(ttl_ms) = told.ttl_ms {
-        next.ttl_ms = ttl_ms;
+    if let Some(Ttl(millis)) = told.ttl {
+        next.ttl_ms = millis;
     }
 }
 

@@ -23,7 +23,7 @@ use crate::{
     error::ProtocolError,
     host::Timestamp,
     journal::Entry,
-    record::{Drift, End, Lease, Life, Origin, Record, Status},
+    record::{Drift, End, Lease, Life, Origin, Record, Status, Ttl},
     store::JournalChange,
 };
 
@@ -71,8 +71,7 @@ pub(crate) enum LegEvent {
 pub(crate) struct Told {
     pub(crate) status: Option<String>,
     pub(crate) meta: Map<String, Value>,
-    /// `Some(None)`: without end.
-    pub(crate) ttl_ms: Option<Option<u64>>,
+    pub(crate) ttl: Option<Ttl>,
 }
 
 /// What an event makes of a record.
