@@ -11,9 +11,11 @@
 mod arguments;
 mod clients;
 mod decision;
+mod drift;
 mod durable;
 mod examples;
 mod harness;
+mod http;
 mod hygiene;
 mod lifecycle;
 mod malformed;
