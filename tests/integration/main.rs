@@ -24,4 +24,5 @@ mod parity;
 mod programs;
 mod questions;
 mod schemas;
+mod several;
 mod support;
