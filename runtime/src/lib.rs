@@ -11,6 +11,7 @@ pub mod input;
 pub mod journal;
 pub mod prelude;
 pub mod record;
+mod replaying;
 pub mod retry;
 mod server;
 pub mod store;
@@ -26,6 +27,7 @@ pub use self::{
     engine::limits::Limits,
     error::{Failure, Ok, ProtocolError, Result, ToolError},
     input::{Choice, Field, Input},
+    replaying::is_replaying,
     server::{ServeError, Server, TaskError, Tasks, Tools},
     store::{MemoryStore, Store},
     tool::{Argument, Tool},

@@ -11,6 +11,7 @@
 mod arguments;
 mod clients;
 mod decision;
+mod documented;
 mod drift;
 mod durable;
 mod examples;
@@ -18,6 +19,7 @@ mod harness;
 mod http;
 mod hygiene;
 mod lifecycle;
+mod logs;
 mod malformed;
 mod panics;
 mod parity;

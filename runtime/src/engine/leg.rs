@@ -14,6 +14,7 @@ use std::{
 };
 
 use tokio_util::sync::CancellationToken;
+use tracing::Span;
 
 use super::{hold::Hold, limits::Limits, machine::Told};
 use crate::{
@@ -22,6 +23,7 @@ use crate::{
     input::form::Ask,
     journal::{Entry, Kind},
     record::{Delivery, Origin, Pinned, Sleep, TaskId},
+    replaying::Replaying,
     store::StoreError,
 };
 
@@ -41,6 +43,8 @@ pub(crate) struct Leg {
     pub(super) hold: Option<Hold>,
     /// Whether it is there only to clean up.
     closing: bool,
+    /// Whether it has met all that the journal had when it began.
+    pub(super) replaying: Replaying,
     state: Mutex<State>,
 }
 
@@ -54,6 +58,8 @@ pub(super) struct Parts {
     pub(super) journal: Vec<Entry>,
     pub(super) hold: Option<Hold>,
     pub(super) closing: bool,
+    /// The span of the leg.
+    pub(super) span: Span,
 }
 
 #[derive(Debug, Default)]
@@ -217,6 +223,10 @@ impl Drop for InFlight {
 impl Leg {
     pub(super) fn new(parts: Parts) -> Arc<Self> {
         let size = parts.journal.iter().map(Entry::size).sum();
+        let replays = parts
+            .journal
+            .iter()
+            .any(|entry| entry.kind().is_operation());
         Arc::new(Self {
             origin: parts.origin,
             cancelled: parts.cancelled,
@@ -224,6 +234,7 @@ impl Leg {
             limits: parts.limits,
             hold: parts.hold,
             closing: parts.closing,
+            replaying: Replaying::new(replays, parts.span),
             state: Mutex::new(State {
                 journal: parts.journal,
                 size,
@@ -258,6 +269,9 @@ impl Leg {
         match entry {
             Some(entry) if fits(&entry) => {
                 state.cursor += 1;
+                if state.next_operation().is_none() {
+                    self.replaying.is_over();
+                }
                 Entered::Replayed(entry)
             }
             // What is left of the journal, if anything, was cleaned up by an earlier closing leg.

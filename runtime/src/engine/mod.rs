@@ -207,6 +207,7 @@ impl Engine {
             journal: Vec::new(),
             hold: None,
             closing: false,
+            span: tracing::Span::none(),
         });
         Ok(Reply::End(
             runner::run_in_call(tool, &leg, self.shared.host()).await,
