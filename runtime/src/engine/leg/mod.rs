@@ -531,3 +531,6 @@ fn bad_name(name: &str) -> Option<&'static str> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;
