@@ -14,10 +14,14 @@ pub mod record;
 pub mod retry;
 mod server;
 pub mod store;
+#[cfg(any(feature = "testing", test))]
+pub mod testing;
 pub mod tool;
 
 #[cfg(feature = "http")]
 pub use self::server::HttpService;
+#[cfg(feature = "sqlite")]
+pub use self::store::SqliteStore;
 pub use self::{
     ctx::{Context, Ctx, Handle, NoState, Serves, Sleeping, Step, StepOutcome},
     decision::Mode,

@@ -18,4 +18,6 @@ mod panics;
 mod parity;
 mod programs;
 mod questions;
+mod sqlite;
+mod stores;
 mod support;
