@@ -19,5 +19,6 @@ mod parity;
 mod programs;
 mod questions;
 mod sqlite;
+mod sqlite_crash;
 mod stores;
 mod support;
