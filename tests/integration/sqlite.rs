@@ -286,3 +286,35 @@ async fn a_virtual_clock_stands_still_while_the_store_works() {
     }
     assert!(!alarm.is_finished());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_busy_process_does_not_shut_out_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tasks.db");
+    let busy = SqliteStore::open(&path).await.unwrap();
+    let working: Vec<_> = (0..32)
+        .map(|number| {
+            let store = busy.clone();
+            tokio::spawn(async move {
+                let mut last = record(&format!("busy {number}"));
+                store.insert(last.clone().into()).await.unwrap();
+                loop {
+                    let next = step(&last, "step", &"x".repeat(300));
+                    last = (*next.record).clone();
+                    store.commit(next).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    let other = SqliteStore::open(&path).await.unwrap();
+    for number in 0..50 {
+        other
+            .insert(record(&format!("{number}")).into())
+            .await
+            .unwrap();
+    }
+    for work in working {
+        assert!(!work.is_finished());
+        work.abort();
+    }
+}

@@ -17,8 +17,10 @@ use crate::store::StoreError;
 
 /// `PRAGMA synchronous`: a commit returns when the disk has it.
 const FULL: i64 = 2;
-/// How long to wait before another try where SQLite itself does not wait.
-const PAUSE: Duration = Duration::from_millis(10);
+/// How long to wait before another try to lock a file that somebody else has locked. SQLite's own
+/// pauses grow to a tenth of a second, in which a process that writes without end has taken the lock
+/// a hundred times again.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// What a file is.
 enum Content {
@@ -70,9 +72,15 @@ impl Content {
 fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     // Each connection has one user at a time, so SQLite needs no locks of its own.
     let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_handler(Some(wait_for_lock))?;
     Ok(connection)
+}
+
+/// Waits before another try, unless there were too many.
+fn wait_for_lock(tries: i32) -> bool {
+    thread::sleep(PAUSE);
+    u128::try_from(tries).is_ok_and(|tries| tries < PATIENCE.as_millis() / PAUSE.as_millis())
 }
 
 fn open(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
@@ -145,13 +153,10 @@ fn log_ahead(path: &Path, connection: &Connection) -> Result<(), StoreError> {
             .pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0))
     };
     // To change the mode, SQLite needs the file for itself, and does not always wait for it.
-    let mut tries = PATIENCE.as_millis() / PAUSE.as_millis();
+    let mut tries = 0;
     let mode = loop {
         match set() {
-            Err(error) if tries > 0 && is_locked(&error) => {
-                tries -= 1;
-                thread::sleep(PAUSE);
-            }
+            Err(error) if is_locked(&error) && wait_for_lock(tries) => tries += 1,
             mode => break mode.map_err(|error| Failure::new(path, error))?,
         }
     };

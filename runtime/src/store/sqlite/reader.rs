@@ -2,7 +2,7 @@
 
 use std::{
     path::PathBuf,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use rusqlite::Connection;
@@ -18,7 +18,7 @@ const CONNECTIONS: usize = 4;
 #[derive(Debug)]
 pub(super) struct Readers {
     path: PathBuf,
-    slots: Semaphore,
+    slots: Arc<Semaphore>,
     /// Those that nobody reads with.
     idle: Mutex<Vec<Connection>>,
 }
@@ -27,19 +27,25 @@ impl Readers {
     pub(super) fn new(path: PathBuf) -> Self {
         Self {
             path,
-            slots: Semaphore::new(CONNECTIONS),
+            slots: Arc::new(Semaphore::new(CONNECTIONS)),
             idle: Mutex::default(),
         }
     }
 
     /// Reads by `query` on a thread that may wait.
     pub(super) async fn read<T: Send + 'static>(
-        self: &std::sync::Arc<Self>,
+        self: &Arc<Self>,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let _slot = self.slots.acquire().await.map_err(StoreError::new)?;
+        let slot = self.slots.clone().acquire_owned().await;
+        let slot = slot.map_err(StoreError::new)?;
         let readers = self.clone();
-        blocking(move || Ok(readers.query(query)?)).await
+        blocking(move || {
+            // Until the end of the read, also where nobody waits for it any more.
+            let _slot = slot;
+            Ok(readers.query(query)?)
+        })
+        .await
     }
 
     fn query<T>(
