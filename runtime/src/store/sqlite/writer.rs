@@ -4,6 +4,7 @@ use std::{
     mem,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
 };
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -159,7 +160,7 @@ impl Writer {
             if let Some(connection) = &mut self.queue().idle {
                 return work(connection);
             }
-            std::thread::yield_now();
+            thread::yield_now();
         }
     }
 }
@@ -170,6 +171,8 @@ impl Turn {
         while let Some(jobs) = self.next_group() {
             if let Some(connection) = &mut self.connection {
                 self.writer.group(connection, jobs);
+                // Those who were told of it may write again: in the next group, not in the one after.
+                thread::yield_now();
             }
         }
     }
