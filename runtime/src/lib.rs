@@ -15,12 +15,14 @@ mod replaying;
 pub mod retry;
 mod server;
 pub mod store;
-#[cfg(feature = "testing")]
+#[cfg(any(feature = "testing", test))]
 pub mod testing;
 pub mod tool;
 
 #[cfg(feature = "http")]
 pub use self::server::HttpService;
+#[cfg(feature = "sqlite")]
+pub use self::store::SqliteStore;
 pub use self::{
     ctx::{Context, Ctx, Handle, NoState, Serves, Sleeping, Step, StepOutcome},
     decision::Mode,

@@ -1,3 +1,5 @@
 //! All that a file with tools usually needs: `use siding::prelude::*;`.
 
+#[cfg(feature = "sqlite")]
+pub use crate::SqliteStore;
 pub use crate::{Ctx, Input, MemoryStore, Result, Server, ToolError, mcp_tool, tools};

@@ -27,4 +27,7 @@ mod programs;
 mod questions;
 mod schemas;
 mod several;
+mod sqlite;
+mod sqlite_crash;
+mod stores;
 mod support;
