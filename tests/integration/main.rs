@@ -18,6 +18,7 @@ mod examples;
 mod harness;
 mod http;
 mod hygiene;
+mod kill;
 mod lifecycle;
 mod logs;
 mod malformed;

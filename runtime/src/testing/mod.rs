@@ -33,6 +33,8 @@ mod server;
 pub mod store_conformance;
 mod task;
 
+#[doc(hidden)]
+pub use self::sample::{record, step};
 pub use self::{
     crash::crash_everywhere,
     faulty::{Fault, FaultyStore},
@@ -41,5 +43,3 @@ pub use self::{
     server::TestServer,
     task::{Ended, TestTask},
 };
-#[doc(hidden)]
-pub use self::sample::{record, step};

@@ -85,6 +85,13 @@ impl SqliteStore {
         blocking(move || Self::open_blocking(path)).await
     }
 
+    /// Does `hook` in the transaction of each group of writes, right before it is committed: for
+    /// tests that stop a process there. Only the first hook counts.
+    #[cfg(feature = "testing")]
+    pub fn before_commit(&self, hook: impl Fn() + Send + Sync + 'static) {
+        let _first = self.shared.writer.before_commit.hook.set(Box::new(hook));
+    }
+
     fn open_blocking(path: PathBuf) -> Result<Self, StoreError> {
         let connection = connection::writing(&path)?;
         let watching = connection::reading(&path)?;

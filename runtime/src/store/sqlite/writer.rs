@@ -27,6 +27,14 @@ pub(super) struct Writer {
     path: PathBuf,
     seen: Arc<Seen>,
     queue: Mutex<Queue>,
+    pub(super) before_commit: BeforeCommit,
+}
+
+/// What is done in a transaction right before it is committed: nothing, but in a test.
+#[derive(Default)]
+pub(super) struct BeforeCommit {
+    #[cfg(feature = "testing")]
+    pub(super) hook: std::sync::OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
 #[derive(Debug, Default)]
@@ -79,6 +87,7 @@ impl Writer {
             path,
             seen,
             queue: queue.into(),
+            before_commit: BeforeCommit::default(),
         }
     }
 
@@ -146,8 +155,8 @@ impl Writer {
         connection: &mut Connection,
         writes: &[&Write],
     ) -> Result<Vec<bool>, Failure> {
-        let (outcomes, seq) =
-            write_all(connection, writes).map_err(|error| Failure::new(&self.path, error))?;
+        let (outcomes, seq) = write_all(connection, writes, &self.before_commit)
+            .map_err(|error| Failure::new(&self.path, error))?;
         self.seen.saw(seq);
         Ok(outcomes)
     }
@@ -162,6 +171,25 @@ impl Writer {
             }
             thread::yield_now();
         }
+    }
+}
+
+impl BeforeCommit {
+    #[cfg_attr(
+        not(feature = "testing"),
+        expect(clippy::unused_self, reason = "nothing but in a test")
+    )]
+    fn reached(&self) {
+        #[cfg(feature = "testing")]
+        if let Some(hook) = self.hook.get() {
+            hook();
+        }
+    }
+}
+
+impl std::fmt::Debug for BeforeCommit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BeforeCommit").finish_non_exhaustive()
     }
 }
 
@@ -231,7 +259,11 @@ impl Write {
 }
 
 /// Writes in one transaction, and tells which of it there was to write, and the number of the last.
-fn write_all(connection: &mut Connection, writes: &[&Write]) -> rusqlite::Result<(Vec<bool>, i64)> {
+fn write_all(
+    connection: &mut Connection,
+    writes: &[&Write],
+    before_commit: &BeforeCommit,
+) -> rusqlite::Result<(Vec<bool>, i64)> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let before: i64 = transaction
         .prepare_cached(statement::SEQ)?
@@ -248,6 +280,7 @@ fn write_all(connection: &mut Connection, writes: &[&Write]) -> rusqlite::Result
             .prepare_cached(statement::SET_SEQ)?
             .execute([seq])?;
     }
+    before_commit.reached();
     transaction.commit()?;
     Ok((outcomes, seq))
 }
