@@ -1,3 +1,4 @@
+#[allow(clippy::unused_async)]
 async fn r#match(text: &str, times: Option<u8>) -> String {
     text.repeat(times.unwrap_or(1).into())
 }

@@ -1,3 +1,4 @@
+#[allow(clippy::unused_async)]
 /// Deploys a service after a person approved the plan.
 ///
 /// Waits for as long as it takes.

@@ -1,13 +1,14 @@
 //! The parameters of a tool: one context at most, and the arguments.
 
 use proc_macro2::Ident;
+use syn::visit_mut::VisitMut as _;
 use syn::{Expr, FnArg, Pat, PatType, Type};
 
 use crate::attribute;
 use crate::diagnostics::{self, Errors};
 use crate::docs;
 use crate::signature::wire_name;
-use crate::types::Spelling;
+use crate::types::{Spelling, WithoutSelf};
 
 const KNOWN: &[&str] = &["default", "rename", "description"];
 
@@ -16,6 +17,21 @@ const KNOWN: &[&str] = &["default", "rename", "description"];
 pub(crate) enum Parameter {
     Context(Context),
     Argument(Argument),
+}
+
+impl Parameter {
+    /// Writes the types out for code outside of the `impl` block of a method.
+    pub(crate) fn write_out(&mut self, written_out: &mut WithoutSelf<'_>) {
+        match self {
+            Self::Context(context) => written_out.visit_type_mut(&mut context.ty),
+            Self::Argument(argument) => {
+                written_out.visit_type_mut(&mut argument.ty);
+                if let Some(default) = &mut argument.default {
+                    written_out.visit_expr_mut(default);
+                }
+            }
+        }
+    }
 }
 
 /// The one `&mut` parameter.

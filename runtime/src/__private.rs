@@ -1,7 +1,7 @@
 //! What expansions of the macros call. No part of it is for people, and none of it is stable.
 
 pub use crate::{
-    ctx::{Context, step_block, step_result},
+    ctx::{Context, ContextIn, InPart, Part, context, context_in, part, step_block, step_result},
     input::{
         Answers, FieldKind, FieldValue, Form, Point, choice_kind, form_of, no_such_option, plain,
         read_choice, read_plain,

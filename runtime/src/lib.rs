@@ -4,6 +4,7 @@
 pub mod __private;
 mod ctx;
 mod decision;
+mod disclosure;
 mod engine;
 mod error;
 pub mod host;
@@ -18,13 +19,13 @@ pub mod tool;
 #[cfg(feature = "http")]
 pub use self::server::HttpService;
 pub use self::{
-    ctx::{Context, Ctx, NoState, Serves, Step, StepOutcome},
+    ctx::{Context, Ctx, Journaled, NoState, Serves, Step, StepOutcome},
     decision::Mode,
     error::{Failure, Ok, ProtocolError, Result, ToolError},
     input::{Choice, Field, Input},
-    server::{ServeError, Server, Tools},
+    server::{ServeError, Server, Toolbox, Tools},
     store::{MemoryStore, Store},
     tool::{Argument, Tool},
 };
 #[doc(inline)]
-pub use siding_macros::{Input, mcp_tool};
+pub use siding_macros::{Input, mcp_part, mcp_tool, mcp_tools};

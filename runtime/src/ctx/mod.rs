@@ -1,5 +1,6 @@
 //! What the body of a tool can do.
 
+mod part;
 mod step;
 
 use std::{
@@ -10,6 +11,7 @@ use std::{
 
 use serde::{Serialize, de::DeserializeOwned};
 
+pub use self::part::{InPart, Part, part};
 pub use self::step::{Step, StepOutcome, step_block, step_result};
 use crate::{
     engine::leg::Leg,
@@ -112,7 +114,7 @@ impl<S: ?Sized> Ctx<S> {
     where
         F: Future + Send + 'a,
         F::Output: StepOutcome,
-        <F::Output as StepOutcome>::Value: Serialize + DeserializeOwned + Send,
+        <F::Output as StepOutcome>::Value: Journaled,
     {
         Step::new(self.leg.clone(), name.into(), future)
     }
@@ -244,6 +246,17 @@ impl<S> Serves<S> for S {
     }
 }
 
+/// A value that a step may give: it is written to the journal and read from it.
+#[diagnostic::on_unimplemented(
+    message = "a step cannot give `{Self}`",
+    label = "not writable to the journal, or not readable from it",
+    note = "derive `serde::Serialize` and `serde::Deserialize` for it, or give what it is made of"
+)]
+pub trait Journaled: Serialize + DeserializeOwned + Send {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + Send> Journaled for T {}
+
 /// The context of a tool, whatever its state: what the one `&mut` parameter must be.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the context of a tool",
@@ -253,8 +266,48 @@ impl<S> Serves<S> for S {
 pub trait Context {
     /// The state that it gives.
     type State: ?Sized + Send + Sync + 'static;
+
+    #[doc(hidden)]
+    fn of(ctx: &mut Ctx<Self::State>) -> &mut Self;
 }
 
 impl<S: ?Sized + Send + Sync + 'static> Context for Ctx<S> {
     type State = S;
+
+    fn of(ctx: &mut Self) -> &mut Self {
+        ctx
+    }
+}
+
+/// The context of a toolbox, or the plain one in it: what the `&mut` parameter of a method must be.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a context of this toolbox",
+    label = "expected `Ctx`, or `Ctx<Self>`",
+    note = "the one `&mut` parameter of a tool is its context; take other arguments by value"
+)]
+pub trait ContextIn<S> {
+    #[doc(hidden)]
+    fn of(ctx: &mut Ctx<S>) -> &mut Self;
+}
+
+impl<S> ContextIn<S> for Ctx<S> {
+    fn of(ctx: &mut Self) -> &mut Self {
+        ctx
+    }
+}
+
+impl<S> ContextIn<S> for Ctx {
+    fn of(ctx: &mut Ctx<S>) -> &mut Self {
+        ctx
+    }
+}
+
+/// The context that a function takes.
+pub fn context<C: Context>(ctx: &mut Ctx<C::State>) -> &mut C {
+    C::of(ctx)
+}
+
+/// The context that a method of `S` takes.
+pub fn context_in<S, C: ContextIn<S>>(ctx: &mut Ctx<S>) -> &mut C {
+    C::of(ctx)
 }

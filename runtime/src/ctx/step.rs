@@ -57,7 +57,7 @@ where
         Entered::Stopped => return std::future::pending().await,
         Entered::Live(key) => {
             let _in_flight = leg.step_started();
-            let outcome = future.await.into_result();
+            let outcome = future.await.into_result().map_err(|error| leg.tell(error));
             let entry = Entry::step(&key, outcome);
             if !leg.record(entry.clone()).await {
                 return std::future::pending().await;

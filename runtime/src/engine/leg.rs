@@ -9,13 +9,15 @@ use std::{
     collections::{BTreeMap, HashMap},
     fmt::Display,
     panic::Location,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use tokio_util::sync::CancellationToken;
 
 use super::hold::Hold;
 use crate::{
+    Mode, ToolError,
+    disclosure::Disclosure,
     input::form::{Answer, Ask},
     journal::{Entry, Kind},
     record::{Origin, Pinned},
@@ -34,7 +36,16 @@ pub(crate) struct Leg {
     pub(crate) cancelled: CancellationToken,
     /// The execution that this leg works for; `None` where the call runs in its request.
     pub(super) hold: Option<Hold>,
+    /// What the tool and its server have settled.
+    terms: OnceLock<Terms>,
     state: Mutex<State>,
+}
+
+/// What a tool and its server settle for all operations of a leg.
+#[derive(Clone, Debug)]
+pub(crate) struct Terms {
+    pub(crate) mode: Mode,
+    pub(crate) disclosure: Arc<Disclosure>,
 }
 
 #[derive(Debug, Default)]
@@ -42,6 +53,8 @@ struct State {
     journal: Vec<Entry>,
     /// The first entry that no operation has met yet.
     cursor: usize,
+    /// The part in which the code is, for the keys of its operations.
+    part: Option<&'static str>,
     /// How often each name was used so far.
     used: HashMap<(Kind, String), u32>,
     /// What live operations wait for, in the order in which they were reached.
@@ -164,6 +177,7 @@ impl Leg {
             origin,
             cancelled,
             hold,
+            terms: OnceLock::new(),
             state: Mutex::new(State {
                 journal,
                 ..State::default()
@@ -171,8 +185,37 @@ impl Leg {
         })
     }
 
+    /// Settles the terms, before the first operation.
+    pub(crate) fn settle(&self, terms: Terms) {
+        self.terms.get_or_init(|| terms);
+    }
+
+    /// What clients may be told of `error`.
+    pub(crate) fn tell(&self, error: ToolError) -> ToolError {
+        match self.terms.get() {
+            Some(terms) => terms.disclosure.tell(error),
+            None => error,
+        }
+    }
+
+    /// Goes into a part, and tells from which other one.
+    pub(crate) fn go_to(&self, part: Option<&'static str>) -> Option<&'static str> {
+        std::mem::replace(&mut self.lock().part, part)
+    }
+
     /// Reaches the operation `name`: gives it its key and, where there is one, its entry.
     pub(crate) fn enter(&self, kind: Kind, name: &str, place: Place) -> Entered {
+        self.enter_as(kind, name, None, place)
+    }
+
+    /// As [`enter`](Self::enter), where the operation may have an entry under its `former` name.
+    pub(crate) fn enter_as(
+        &self,
+        kind: Kind,
+        name: &str,
+        former: Option<&str>,
+        place: Place,
+    ) -> Entered {
         let mut state = self.lock();
         if state.fault.is_some() {
             return Entered::Stopped;
@@ -183,9 +226,13 @@ impl Leg {
             return Entered::Stopped;
         }
         let key = state.key(kind, name);
+        let former = former.map(|former| state.key(kind, former));
+        let is_met = |entry: &Entry| {
+            entry.kind() == kind && (entry.key() == key || Some(entry.key()) == former.as_deref())
+        };
         match state.next_operation() {
             None => Entered::Live(key),
-            Some(entry) if entry.kind() == kind && entry.key() == key => {
+            Some(entry) if is_met(&entry) => {
                 state.cursor += 1;
                 Entered::Replayed(entry)
             }
@@ -205,6 +252,21 @@ impl Leg {
         let state = self.lock();
         let answered = |entry: &&Entry| entry.kind() == Kind::Answered && entry.key() == key;
         state.journal.iter().find(answered).map(Entry::answer)
+    }
+
+    /// Whether the tool may wait for the question `key` at all.
+    ///
+    /// # Errors
+    ///
+    /// That it may not: the macro cannot see which tools call a part that asks.
+    pub(crate) fn may_wait(&self, key: &str) -> Result<(), Fault> {
+        match self.terms.get() {
+            Some(terms) if terms.mode == Mode::Forbidden => Err(Fault::Misuse(format!(
+                "the question `{key}` waits, and this tool is never a task that could wait; write \
+                 `#[mcp_tool(task = \"optional\")]` or `task = \"required\"`"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Whether a question can be put in this leg.
@@ -307,10 +369,14 @@ impl Leg {
 impl State {
     /// The key of the next operation called `name`.
     fn key(&mut self, kind: Kind, name: &str) -> String {
-        let times = self.used.entry((kind, name.into())).or_default();
+        let name = match self.part {
+            Some(part) => format!("{part}/{name}"),
+            None => name.into(),
+        };
+        let times = self.used.entry((kind, name.clone())).or_default();
         *times += 1;
         if *times == 1 {
-            name.into()
+            name
         } else {
             format!("{name}#{times}")
         }

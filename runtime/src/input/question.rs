@@ -239,6 +239,9 @@ impl Wait {
             Entered::Stopped => Poll::Pending,
             Entered::Live(key) => {
                 self.key = key;
+                if let Err(fault) = self.leg.may_wait(&self.key) {
+                    return self.stop(fault);
+                }
                 if let Err(why) = self.leg.can_ask() {
                     return Poll::Ready(Err(ToolError::cannot_ask(why)));
                 }

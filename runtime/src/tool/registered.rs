@@ -1,6 +1,6 @@
 //! A tool that a server has, with its types forgotten.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, panic::Location, sync::Arc};
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,8 @@ use super::{
 use crate::{
     ToolError,
     ctx::{Serves, Ticket},
-    engine::leg::{Fault, Leg},
+    disclosure::Disclosure,
+    engine::leg::{Fault, Leg, Terms},
     host::BoxFuture,
 };
 use rmcp::model::CallToolResult;
@@ -29,8 +30,8 @@ pub(crate) struct Registered {
     pub(crate) output_schema: Option<Map<String, Value>>,
     /// What tells this version of the tool from others: its operations, in their order.
     pub(crate) fingerprint: String,
-    /// The path of the type, for messages to the author.
-    pub(crate) path: &'static str,
+    /// What clients are told of its errors.
+    pub(crate) disclosure: Arc<Disclosure>,
     check: fn(&mut Inputs<'_>),
     start: Start,
 }
@@ -39,12 +40,13 @@ pub(crate) struct Registered {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BuildError {
     #[error(
-        "two tools are called `{name}`: `{first}` and `{second}`; give one another `name = ..`"
+        "two tools are called `{name}`, at {first} and at {second}; give one of them another \
+         `name = ..`"
     )]
     SameName {
         name: &'static str,
-        first: &'static str,
-        second: &'static str,
+        first: &'static Location<'static>,
+        second: &'static Location<'static>,
     },
     #[error("the default of an argument of `{tool}` is none: {violation}")]
     BadDefault {
@@ -98,7 +100,7 @@ impl Registered {
             input_schema: description.input_schema(),
             output_schema,
             fingerprint: fingerprint(definition.operations),
-            path: std::any::type_name::<T>(),
+            disclosure: Arc::default(),
             definition,
             check,
             start: Box::new(move |leg| Box::pin(run::<T, S>(leg, state.clone()))),
@@ -115,6 +117,10 @@ impl Registered {
 
     /// Runs the tool in `leg`.
     pub(crate) fn start(&self, leg: Arc<Leg>) -> BoxFuture<'static, Outcome> {
+        leg.settle(Terms {
+            mode: self.definition.mode,
+            disclosure: self.disclosure.clone(),
+        });
         (self.start)(leg)
     }
 }
@@ -123,7 +129,6 @@ impl fmt::Debug for Registered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Registered")
             .field("definition", &self.definition)
-            .field("path", &self.path)
             .finish_non_exhaustive()
     }
 }
@@ -138,7 +143,7 @@ where
     let mut ctx = T::State::ctx(Ticket::new(leg.clone()), state);
     let mut inputs = Inputs::read(&origin.arguments);
     if let Some(call) = T::run(&mut inputs, Some(&mut ctx)) {
-        return call.await;
+        return call.await.map_err(|error| leg.tell(error));
     }
     let why = inputs.failure().unwrap_or("they do not fit");
     leg.stop(Fault::arguments_changed(why));

@@ -4,4 +4,7 @@ mod approval;
 mod arguments;
 mod asking;
 mod errors;
+mod masks;
+mod parts;
 mod returns;
+mod toolbox;

@@ -1,0 +1,123 @@
+//! What is done again each time the body runs, and perhaps was not meant to be.
+
+use proc_macro2::{Ident, Span};
+use syn::{Expr, ExprPath, Local};
+
+use super::Rewriter;
+use super::binding::Binding;
+use crate::diagnostics::{self, Warned, Warning};
+
+/// Functions that give another value each time, by the last two names of their paths.
+const IMPURE: &[(&str, &str)] = &[
+    ("SystemTime", "now"),
+    ("Instant", "now"),
+    ("Utc", "now"),
+    ("Local", "now"),
+    ("OffsetDateTime", "now_utc"),
+    ("OffsetDateTime", "now_local"),
+    ("Zoned", "now"),
+    ("Timestamp", "now"),
+    ("Uuid", "new_v4"),
+    ("Uuid", "now_v7"),
+    ("rand", "random"),
+    ("rand", "random_range"),
+    ("rand", "random_bool"),
+    ("rand", "rng"),
+    ("rand", "thread_rng"),
+    ("env", "var"),
+    ("env", "var_os"),
+    ("env", "vars"),
+];
+
+/// Methods that give a guard.
+const LOCKS: &[&str] = &["lock", "read", "write", "borrow_mut"];
+
+/// Methods that leave a guard a guard.
+const UNWRAPS: &[&str] = &["unwrap", "expect", "unwrap_or_else"];
+
+/// A lock that is held by a variable.
+pub(super) struct Guard {
+    name: Ident,
+    /// Whether it was told already.
+    told: bool,
+}
+
+impl Rewriter<'_> {
+    /// Notes an `.await` on something else than the context.
+    pub(super) fn awaited(&mut self, span: Span) {
+        if !self.lazy {
+            self.warn(Warning::Await, diagnostics::await_outside_step(), span);
+        }
+    }
+
+    /// Notes a call of a function that gives another value each time.
+    pub(super) fn called(&mut self, function: &Expr) {
+        let Expr::Path(ExprPath { path, .. }) = function else {
+            return;
+        };
+        let mut last = path.segments.iter().rev().map(|segment| &segment.ident);
+        let (Some(name), Some(of)) = (last.next(), last.next()) else {
+            return;
+        };
+        let known = |(first, second): &(&str, &str)| of == first && name == second;
+        if !self.lazy && IMPURE.iter().any(known) {
+            let message = diagnostics::impure_call(format!("{of}::{name}"));
+            self.warn(Warning::Impure, message, name.span());
+        }
+    }
+
+    /// Notes that the call may park here.
+    pub(super) fn parks_at(&mut self, span: Span) {
+        self.parks = true;
+        let mut held = Vec::new();
+        for guard in self.guards.iter_mut().filter(|guard| !guard.told) {
+            guard.told = true;
+            held.push(diagnostics::guard_across_park(&guard.name));
+        }
+        for message in held {
+            self.warn(Warning::Guard, message, span);
+        }
+    }
+
+    /// Notes that `local` holds a lock, if it does.
+    pub(super) fn bind_guard(&mut self, local: &Local) {
+        let Some(init) = &local.init else { return };
+        if let (true, Some(name)) = (is_lock(&init.expr), Binding::of_pattern(&local.pat).name()) {
+            self.guards.push(Guard {
+                name: name.clone(),
+                told: false,
+            });
+        }
+    }
+
+    /// Forgets a guard that `drop` is called with.
+    pub(super) fn drop_guard(&mut self, name: &Ident) {
+        self.guards.retain(|guard| guard.name != *name);
+    }
+
+    fn warn(&mut self, warning: Warning, message: String, span: Span) {
+        if !self.surroundings.allowed.contains(&warning) {
+            self.warnings.push(Warned {
+                warning,
+                message,
+                span,
+            });
+        }
+    }
+}
+
+fn is_lock(expr: &Expr) -> bool {
+    match expr {
+        Expr::Await(expr) => is_lock(&expr.base),
+        Expr::Try(expr) => is_lock(&expr.expr),
+        Expr::Paren(expr) => is_lock(&expr.expr),
+        Expr::Group(expr) => is_lock(&expr.expr),
+        Expr::MethodCall(call) if UNWRAPS.iter().any(|unwrap| call.method == unwrap) => {
+            is_lock(&call.receiver)
+        }
+        Expr::MethodCall(call) => {
+            call.args.is_empty() && LOCKS.iter().any(|lock| call.method == lock)
+        }
+        _ => false,
+    }
+}
