@@ -142,12 +142,12 @@ fn allowed(entry: &Entry, errors: &mut Errors) -> Vec<Warning> {
     let names = entry.listed::<Ident>("names of warnings", &known.join(", "), errors);
     let mut allowed = Vec::new();
     for name in names.unwrap_or_default() {
-        match Warning::ALL.into_iter().find(|warning| name == warning.id()) {
-            Some(warning) => allowed.push(warning),
-            None => {
-                let suggestion = diagnostics::suggestion(&name.to_string(), &known);
-                errors.push(&name, diagnostics::unknown_warning(&name, suggestion));
-            }
+        let mut all = Warning::ALL.into_iter();
+        if let Some(warning) = all.find(|warning| name == warning.id()) {
+            allowed.push(warning);
+        } else {
+            let suggestion = diagnostics::suggestion(&name.to_string(), &known);
+            errors.push(&name, diagnostics::unknown_warning(&name, suggestion));
         }
     }
     allowed

@@ -103,8 +103,7 @@ impl Entry {
         errors: &mut Errors,
     ) -> Option<Vec<T>> {
         if let Given::List(list) = &self.value
-            && let Ok(list) =
-                Punctuated::<T, Token![,]>::parse_terminated.parse2(list.stream())
+            && let Ok(list) = Punctuated::<T, Token![,]>::parse_terminated.parse2(list.stream())
             && !list.is_empty()
         {
             return Some(list.into_iter().collect());

@@ -49,16 +49,18 @@ pub(crate) enum Warning {
     Await,
     Impure,
     Guard,
+    Stream,
 }
 
 impl Warning {
-    pub(crate) const ALL: [Self; 3] = [Self::Await, Self::Impure, Self::Guard];
+    pub(crate) const ALL: [Self; 4] = [Self::Await, Self::Impure, Self::Guard, Self::Stream];
 
     pub(crate) const fn id(self) -> &'static str {
         match self {
             Self::Await => "await_outside_step",
             Self::Impure => "impure_call",
             Self::Guard => "guard_across_park",
+            Self::Stream => "stream_of_borrows",
         }
     }
 }
@@ -148,6 +150,8 @@ messages! {
     // Parameters.
     parameter_pattern() =
         "clients pass an argument by its name, so a parameter is one name; write `name: Type` and take it apart in the body";
+    bad_pattern(pattern, why) =
+        "`{pattern}` is not a regular expression ({why}); write one that is, without look-around and back-references";
     impl_trait_parameter() =
         "an argument is decoded into one type; write the concrete type instead of `impl ..`";
     named_lifetime(lifetime) =
@@ -205,6 +209,8 @@ messages! {
         "`{call}` gives another value each time the call resumes; put it into `ctx.step(\"name\", async {{ Ok({call}(..)) }})`, or write `allow(impure_call)` in the attribute";
     guard_across_park(name) =
         "`{name}` is let go when the call parks here, and taken anew when it resumes; write `drop({name})` before, or `allow(guard_across_park)` in the attribute";
+    stream_of_borrows(call) =
+        "rustc cannot tell whether a stream that makes its futures of borrowed items may be sent to another thread; collect them before `{call}`: `let futures: Vec<_> = items.iter().map(..).collect()`, or write `allow(stream_of_borrows)` in the attribute";
 
     // `#[derive(Input)]`.
     input_tuple_struct(name) =

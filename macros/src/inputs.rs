@@ -1,8 +1,9 @@
 //! The parameters of a tool: one context at most, and the arguments.
 
 use proc_macro2::Ident;
+use regex_lite::Regex;
 use syn::visit_mut::VisitMut as _;
-use syn::{Expr, FnArg, Pat, PatType, Type};
+use syn::{Expr, ExprRange, FnArg, LitStr, Pat, PatType, Type};
 
 use crate::attribute;
 use crate::diagnostics::{self, Errors};
@@ -10,7 +11,14 @@ use crate::docs;
 use crate::signature::wire_name;
 use crate::types::{Spelling, WithoutSelf};
 
-const KNOWN: &[&str] = &["default", "rename", "description"];
+const KNOWN: &[&str] = &[
+    "default",
+    "rename",
+    "description",
+    "range",
+    "length",
+    "pattern",
+];
 
 /// One parameter, in the order in which they are written.
 #[expect(clippy::large_enum_variant, reason = "a function has few")]
@@ -51,6 +59,10 @@ pub(crate) struct Argument {
     pub(crate) wire: String,
     pub(crate) description: Option<String>,
     pub(crate) default: Option<Expr>,
+    /// What the value must be beyond its type.
+    pub(crate) range: Option<ExprRange>,
+    pub(crate) length: Option<ExprRange>,
+    pub(crate) pattern: Option<LitStr>,
 }
 
 /// Reads the parameters, and takes from `inputs` the attributes that rustc does not know there.
@@ -118,12 +130,18 @@ impl Argument {
             wire,
             description,
             default: None,
+            range: None,
+            length: None,
+            pattern: None,
         }
     }
 
     fn read(&mut self, option: &attribute::Entry, errors: &mut Errors) {
         match option.key.to_string().as_str() {
             "default" => self.default = option.expr(errors),
+            "range" => self.range = option.limits(errors),
+            "length" => self.length = option.limits(errors),
+            "pattern" => self.pattern = pattern(option, errors),
             "rename" => {
                 if let Some(name) = option.string(errors) {
                     self.wire = name.value();
@@ -135,6 +153,18 @@ impl Argument {
                 }
             }
             other => unreachable!("`{other}` is in `KNOWN` only"),
+        }
+    }
+}
+
+/// Reads a regular expression.
+fn pattern(option: &attribute::Entry, errors: &mut Errors) -> Option<LitStr> {
+    let pattern = option.string_with("a regular expression", "\"^[a-z]+$\"", errors)?;
+    match Regex::new(&pattern.value()) {
+        Ok(_) => Some(pattern),
+        Err(error) => {
+            errors.push(&pattern, diagnostics::bad_pattern(pattern.value(), error));
+            None
         }
     }
 }

@@ -46,13 +46,17 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `detach = ".."` | when the call becomes a task: `"always"` (default) at once, `"after 500ms"` if it has not ended by then, `"manual"` at `ctx.detach()` |
 /// | `max_running = n` | how many calls run at once; others wait for their turn |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | hints for clients: `true` or `false` |
-/// | `allow(..)` | the warnings that are not wanted: `await_outside_step`, `impure_call`, `guard_across_park` |
+/// | `allow(..)` | the warnings that are not wanted: `await_outside_step`, `impure_call`, `guard_across_park`, `stream_of_borrows` |
 /// | `crate = path` | where siding is, if not at `::siding` |
 ///
 /// # Options of a parameter
 ///
 /// `#[arg(default = value)]` is used where the client passes nothing; `#[arg(rename = "..")]` is the
 /// name for clients; `#[arg(description = "..")]` stands for the doc comment.
+///
+/// `#[arg(range(1..=10))]` limits a number, `#[arg(length(1..=64))]` the characters of a text or the
+/// elements of a list, and `#[arg(pattern = "^[a-z]+$")]` a text. They are in the schema, and a
+/// value outside of them never reaches the function.
 ///
 /// # Questions
 ///

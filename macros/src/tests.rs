@@ -106,11 +106,25 @@ fn forms() {
 
 /// The cases of what only the compiler can tell, and of several mistakes together.
 const OTHER_CASES: &[&str] = &[
+    "answer_without_type",
     "argument_not_readable",
+    "context_of_another_toolbox",
+    "context_of_another_type",
+    "error_not_convertible",
     "every_mistake",
     "field_not_flat",
+    "not_a_tool",
+    "not_a_toolbox",
     "not_send",
+    "other_state",
+    "part_context_of_another_type",
+    "prefill_of_another_type",
+    "question_not_askable",
+    "question_outside",
     "return_not_writable",
+    "server_without_store",
+    "step_not_journaled",
+    "step_without_result",
 ];
 
 #[test]

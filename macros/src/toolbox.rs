@@ -25,7 +25,6 @@ pub(crate) struct Toolbox {
 }
 
 /// What is in the block.
-#[expect(clippy::large_enum_variant, reason = "a block has few")]
 pub(crate) enum Member {
     Tool(Tool),
     /// A tool with mistakes.

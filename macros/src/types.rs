@@ -68,7 +68,9 @@ impl WithoutSelf<'_> {
 
 impl VisitMut for WithoutSelf<'_> {
     fn visit_type_mut(&mut self, ty: &mut Type) {
-        if let Type::Path(TypePath { qself: None, path, .. }) = ty
+        if let Type::Path(TypePath {
+            qself: None, path, ..
+        }) = ty
             && path.is_ident("Self")
         {
             *ty = self.0.clone();
@@ -91,5 +93,7 @@ impl VisitMut for WithoutSelf<'_> {
 }
 
 fn starts_with_self(path: &Path) -> bool {
-    path.segments.first().is_some_and(|first| first.ident == "Self")
+    path.segments
+        .first()
+        .is_some_and(|first| first.ident == "Self")
 }

@@ -82,6 +82,8 @@ enum Cause {
     Declined,
     /// The person closed the question without answering.
     Dismissed,
+    /// Nobody answered in time.
+    TimedOut,
     /// This client cannot be asked.
     CannotAsk,
 }
@@ -113,6 +115,11 @@ impl ToolError {
     /// Whether the person closed a question without saying yes or no.
     pub fn is_dismissed(&self) -> bool {
         self.cause == Cause::Dismissed
+    }
+
+    /// Whether nobody answered a question within its `timeout`.
+    pub fn is_timed_out(&self) -> bool {
+        self.cause == Cause::TimedOut
     }
 
     /// Whether the client cannot be asked this question, so that nobody saw it.
@@ -182,7 +189,7 @@ impl fmt::Debug for ToolError {
         f.debug_struct("ToolError")
             .field("cause", &self.cause)
             .field("message", &self.message)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
@@ -200,6 +207,14 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for ToolError {
             message: chain(error.as_ref()),
             foreign: Some(error.into()),
         }
+    }
+}
+
+/// Lets `?` leave a function of `anyhow` with the errors of operations.
+#[cfg(feature = "anyhow")]
+impl From<ToolError> for anyhow::Error {
+    fn from(error: ToolError) -> Self {
+        Self::msg(error)
     }
 }
 

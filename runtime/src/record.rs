@@ -92,6 +92,9 @@ pub struct Client {
     pub protocol: Option<String>,
     /// Whether it can put forms to a person.
     pub elicits_forms: bool,
+    /// Whether it can send a person to an address.
+    #[serde(default)]
+    pub elicits_urls: bool,
 }
 
 /// A question as it was put, under its key on the wire.

@@ -3,6 +3,7 @@
 //! Rows of parity stand in the names: `w06_..` shows row W6 of `tests/PARITY.md`.
 
 mod arguments;
+mod building;
 mod clients;
 mod decision;
 mod examples;

@@ -1,8 +1,8 @@
 use siding::prelude::*;
 
 #[mcp_part]
-fn ask_region(ctx: &mut Ctx) -> Result<String> {
-    ctx.input("Which region?").key("region")
+fn announce(ctx: &mut Ctx) {
+    ctx.status("deploying");
 }
 
 fn main() {}

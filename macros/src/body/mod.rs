@@ -106,9 +106,11 @@ pub(crate) fn rewrite(
     rewriter.visit_block_mut(body);
     // A call that never parks runs once.
     let parks = rewriter.parks && surroundings.mode != Some(Mode::Forbidden);
+    let mut warnings = rewriter.warnings;
+    warnings.retain(|warned| parks || warned.warning == Warning::Stream);
     Found {
         operations: rewriter.operations,
-        warnings: if parks { rewriter.warnings } else { Vec::new() },
+        warnings,
     }
 }
 
@@ -184,7 +186,8 @@ impl VisitMut for Rewriter<'_> {
     fn visit_expr_call_mut(&mut self, call: &mut ExprCall) {
         self.called(&call.func);
         let name = call_name(call).cloned();
-        if let (Some(name), [Expr::Path(guard)]) = (&name, &call.args.iter().collect::<Vec<_>>()[..])
+        if let (Some(name), [Expr::Path(guard)]) =
+            (&name, &call.args.iter().collect::<Vec<_>>()[..])
             && name == "drop"
             && let Some(guard) = guard.path.get_ident()
         {
@@ -202,6 +205,7 @@ impl VisitMut for Rewriter<'_> {
     }
 
     fn visit_expr_method_call_mut(&mut self, call: &mut ExprMethodCall) {
+        self.buffered(call);
         visit_mut::visit_expr_method_call_mut(self, call);
         if let Some(context) = self.context_in(call.args.iter()) {
             self.parks_at(context.span());

@@ -1,10 +1,10 @@
 //! What is done again each time the body runs, and perhaps was not meant to be.
 
 use proc_macro2::{Ident, Span};
-use syn::{Expr, ExprPath, Local};
+use syn::{Expr, ExprMethodCall, ExprPath, Local};
 
-use super::Rewriter;
 use super::binding::Binding;
+use super::{Rewriter, call_name};
 use crate::diagnostics::{self, Warned, Warning};
 
 /// Functions that give another value each time, by the last two names of their paths.
@@ -34,6 +34,9 @@ const LOCKS: &[&str] = &["lock", "read", "write", "borrow_mut"];
 
 /// Methods that leave a guard a guard.
 const UNWRAPS: &[&str] = &["unwrap", "expect", "unwrap_or_else"];
+
+/// Methods that poll several futures of a stream.
+const BUFFERS: &[&str] = &["buffer_unordered", "buffered"];
 
 /// A lock that is held by a variable.
 pub(super) struct Guard {
@@ -95,6 +98,15 @@ impl Rewriter<'_> {
         self.guards.retain(|guard| guard.name != *name);
     }
 
+    /// Notes a stream of futures that borrow its items, for which rustc has no good words.
+    pub(super) fn buffered(&mut self, call: &ExprMethodCall) {
+        let buffers = BUFFERS.iter().any(|buffer| call.method == buffer);
+        if buffers && makes_borrowing_futures(&call.receiver) {
+            let message = diagnostics::stream_of_borrows(&call.method);
+            self.warn(Warning::Stream, message, call.method.span());
+        }
+    }
+
     fn warn(&mut self, warning: Warning, message: String, span: Span) {
         if !self.surroundings.allowed.contains(&warning) {
             self.warnings.push(Warned {
@@ -117,6 +129,33 @@ fn is_lock(expr: &Expr) -> bool {
         }
         Expr::MethodCall(call) => {
             call.args.is_empty() && LOCKS.iter().any(|lock| call.method == lock)
+        }
+        _ => false,
+    }
+}
+
+/// Whether `stream` maps borrowed items by a closure, and neither collects nor boxes what that
+/// gives.
+fn makes_borrowing_futures(stream: &Expr) -> bool {
+    match stream {
+        Expr::MethodCall(call) if call.method == "collect" || call.method == "boxed" => false,
+        Expr::MethodCall(call) => {
+            let maps = call.method == "map" && matches!(call.args.first(), Some(Expr::Closure(_)));
+            maps && lends_items(&call.receiver) || makes_borrowing_futures(&call.receiver)
+        }
+        Expr::Call(call) if call_name(call).is_some_and(|name| name == "iter") => {
+            call.args.iter().any(makes_borrowing_futures)
+        }
+        _ => false,
+    }
+}
+
+fn lends_items(items: &Expr) -> bool {
+    match items {
+        Expr::Reference(_) => true,
+        Expr::MethodCall(call) => call.method == "iter" && call.args.is_empty(),
+        Expr::Call(call) if call_name(call).is_some_and(|name| name == "iter") => {
+            call.args.iter().any(lends_items)
         }
         _ => false,
     }

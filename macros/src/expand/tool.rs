@@ -2,8 +2,8 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::Attribute;
 use syn::spanned::Spanned as _;
+use syn::{Attribute, Expr, ExprLit, ExprRange, Lit, LitInt, RangeLimits};
 
 use super::{at, body};
 use crate::args::{Detach, Hints, Mode, millis};
@@ -154,8 +154,8 @@ fn definition(tool: &Tool) -> TokenStream {
     ]
     .into_iter()
     .flatten();
-    // It notes where it is called.
-    let span = at(tool.function.sig.ident.span());
+    // It notes where it is called, which is told of the author's own span alone.
+    let span = tool.function.sig.ident.span();
     let located = runtime.at(span);
     let new = quote_spanned! {span=>
         #located::__private::Definition::new(#wire, #located::Mode::#mode)
@@ -273,11 +273,10 @@ fn run(tool: &Tool) -> TokenStream {
 fn context_tokens(Context { ty, .. }: &Context, tool: &Tool) -> TokenStream {
     let span = at(ty.span());
     let runtime = tool.runtime.at(span);
-    match &tool.owner {
-        Some(owner) => {
-            quote_spanned!(span=> #runtime::__private::context_in::<#owner, #ty>(ctx))
-        }
-        None => quote_spanned!(span=> #runtime::__private::context::<#ty>(ctx)),
+    if let Some(owner) = &tool.owner {
+        quote_spanned!(span=> #runtime::__private::context_in::<#owner, #ty>(ctx))
+    } else {
+        quote_spanned!(span=> #runtime::__private::context::<#ty>(ctx))
     }
 }
 
@@ -288,6 +287,9 @@ fn argument_tokens(argument: &Argument, local: &Ident, runtime: &Runtime) -> Tok
         wire,
         description,
         default,
+        range,
+        length,
+        pattern,
         ..
     } = argument;
     let span = at(ty.span());
@@ -300,9 +302,57 @@ fn argument_tokens(argument: &Argument, local: &Ident, runtime: &Runtime) -> Tok
         }
     });
     let runtime = runtime.at(span);
+    let range = limits(
+        range.as_ref().map(widened).as_ref(),
+        "at_least",
+        ["at_most", "below"],
+    );
+    let length = limits(
+        length.as_ref(),
+        "no_shorter_than",
+        ["no_longer_than", "shorter_than"],
+    );
+    let pattern = setting("pattern", pattern.as_ref());
     quote_spanned! {span=>
         let #local = inputs.argument::<#ty>(
-            #runtime::__private::Arg::new(#wire) #description #default
+            #runtime::__private::Arg::new(#wire) #description #default #range #length #pattern
         );
     }
+}
+
+/// The limits in `range`: by the method `from`, and by `to` with its end or without.
+fn limits(range: Option<&ExprRange>, from: &str, to: [&str; 2]) -> Option<TokenStream> {
+    let range = range?;
+    let [closed, open] = to;
+    let to = match range.limits {
+        RangeLimits::Closed(_) => closed,
+        RangeLimits::HalfOpen(_) => open,
+    };
+    let from = setting(from, range.start.as_ref());
+    let to = setting(to, range.end.as_ref());
+    Some(quote!(#from #to))
+}
+
+/// Gives the whole numbers in `range` that have no type one that holds them all.
+fn widened(range: &ExprRange) -> ExprRange {
+    let mut range = range.clone();
+    for limit in [&mut range.start, &mut range.end].into_iter().flatten() {
+        let number = match &mut **limit {
+            Expr::Unary(negated) => &mut *negated.expr,
+            number => number,
+        };
+        if let Expr::Lit(ExprLit {
+            lit: Lit::Int(number),
+            ..
+        }) = number
+            && number.suffix().is_empty()
+        {
+            let suffix = match number.base10_parse::<i64>() {
+                Ok(_) => "i64",
+                Err(_) => "u64",
+            };
+            *number = LitInt::new(&format!("{number}{suffix}"), number.span());
+        }
+    }
+    range
 }

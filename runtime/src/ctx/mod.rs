@@ -4,7 +4,7 @@ mod part;
 mod step;
 
 use std::{
-    fmt,
+    fmt::{self, Display},
     ops::{Deref, DerefMut},
     sync::Arc,
 };
@@ -68,8 +68,63 @@ impl<S: ?Sized> Ctx<S> {
     ///
     /// Awaiting it is an `Err` where the person declined or closed the form, and where this client
     /// cannot be asked ([`ToolError::is_cannot_ask`](crate::ToolError::is_cannot_ask)).
-    pub fn input<T: Input>(&mut self, prompt: impl Into<String>) -> Question<'_, T, Unnamed> {
-        Question::new(self.leg.clone(), prompt.into())
+    pub fn input<'a, T: Input + 'a>(
+        &'a mut self,
+        prompt: impl Into<String>,
+    ) -> Question<'a, T, Unnamed> {
+        Question::of(self.leg.clone(), prompt.into())
+    }
+
+    /// Asks the person to choose one of `options`, which are known only now, and parks until they
+    /// did. They are shown by their `Display`.
+    ///
+    /// ```
+    /// use siding::prelude::*;
+    ///
+    /// # async fn healthy() -> Result<Vec<String>> { Ok(vec!["a".into()]) }
+    /// /// Drains a host.
+    /// #[mcp_tool(task = "required")]
+    /// async fn drain(ctx: &mut Ctx) -> Result<String> {
+    ///     let hosts = ctx.step("hosts", healthy()).await?;
+    ///     let host = ctx.choose("Which host?", &hosts).await?;
+    ///     Ok(format!("draining {host}"))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As those of [`input`](Self::input), and where there is nothing to choose from.
+    pub fn choose<'a, T: Display + Send + 'a>(
+        &'a mut self,
+        prompt: impl Into<String>,
+        options: impl IntoIterator<Item = T>,
+    ) -> Question<'a, T, Unnamed> {
+        Question::choice(self.leg.clone(), prompt.into(), options)
+    }
+
+    /// Sends the person to `url`, for what must not pass through the client, and parks until they
+    /// agreed to go there. What they do there is told by the other side, not here.
+    ///
+    /// ```
+    /// use siding::prelude::*;
+    ///
+    /// /// Connects an account.
+    /// #[mcp_tool(task = "required")]
+    /// async fn connect(ctx: &mut Ctx) -> Result<String> {
+    ///     ctx.input_url("Sign in", "https://example.com/sign-in").key("sign-in").await?;
+    ///     Ok("connected".into())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As those of [`input`](Self::input); a client that did not declare the URL mode cannot ask.
+    pub fn input_url(
+        &mut self,
+        message: impl Into<String>,
+        url: impl Into<String>,
+    ) -> Question<'_, (), Unnamed> {
+        Question::url(self.leg.clone(), message.into(), url.into())
     }
 
     /// Asks several questions at once and parks until all are answered.

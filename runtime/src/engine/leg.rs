@@ -274,13 +274,17 @@ impl Leg {
     /// # Errors
     ///
     /// Why not.
-    pub(crate) fn can_ask(&self) -> Result<(), &'static str> {
-        match &self.hold {
-            None => Err("this call cannot ask: it runs in its request, not as a task"),
-            Some(_) if !self.origin.client.elicits_forms => {
+    pub(crate) fn can_ask(&self, ask: &Ask) -> Result<(), &'static str> {
+        let client = &self.origin.client;
+        match (&self.hold, &ask.url) {
+            (None, _) => Err("this call cannot ask: it runs in its request, not as a task"),
+            (Some(_), None) if !client.elicits_forms => {
                 Err("this client cannot ask a person: it did not declare form elicitation")
             }
-            Some(_) => Ok(()),
+            (Some(_), Some(_)) if !client.elicits_urls => {
+                Err("this client cannot send a person anywhere: it did not declare URL elicitation")
+            }
+            (Some(_), _) => Ok(()),
         }
     }
 

@@ -49,7 +49,9 @@ pub trait Toolbox: Sized + Send + Sync + 'static {
 }
 
 /// The tools, if no two have one name.
-pub(super) fn distinct(tools: Vec<Result<Registered, BuildError>>) -> Result<Vec<Registered>, BuildError> {
+pub(super) fn distinct(
+    tools: Vec<Result<Registered, BuildError>>,
+) -> Result<Vec<Registered>, BuildError> {
     let mut distinct: Vec<Registered> = Vec::with_capacity(tools.len());
     for tool in tools {
         let tool = tool?;

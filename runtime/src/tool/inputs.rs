@@ -10,7 +10,10 @@ use serde::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{Argument, Output};
+use super::{
+    Argument, Output,
+    limits::{Limit, Number},
+};
 
 /// A parameter of a tool, apart from its type.
 #[derive(Clone, Debug)]
@@ -18,6 +21,7 @@ pub struct Arg {
     name: &'static str,
     description: Option<&'static str>,
     default: Option<Value>,
+    limits: Vec<Limit>,
 }
 
 impl Arg {
@@ -27,6 +31,7 @@ impl Arg {
             name,
             description: None,
             default: None,
+            limits: Vec::new(),
         }
     }
 
@@ -41,6 +46,53 @@ impl Arg {
     #[must_use]
     pub fn default(mut self, default: Value) -> Self {
         self.default = Some(default);
+        self
+    }
+
+    /// The least number that it takes.
+    #[must_use]
+    pub fn at_least(self, number: impl Into<Number>) -> Self {
+        self.limit(Limit::AtLeast(number.into()))
+    }
+
+    /// The greatest number that it takes.
+    #[must_use]
+    pub fn at_most(self, number: impl Into<Number>) -> Self {
+        self.limit(Limit::AtMost(number.into()))
+    }
+
+    /// The number below which it takes them.
+    #[must_use]
+    pub fn below(self, number: impl Into<Number>) -> Self {
+        self.limit(Limit::Below(number.into()))
+    }
+
+    /// How few characters, or elements, it takes.
+    #[must_use]
+    pub fn no_shorter_than(self, length: usize) -> Self {
+        self.limit(Limit::NoShorter(length))
+    }
+
+    /// How many characters, or elements, it takes.
+    #[must_use]
+    pub fn no_longer_than(self, length: usize) -> Self {
+        self.limit(Limit::NoLonger(length))
+    }
+
+    /// The number of characters, or elements, that it does not reach.
+    #[must_use]
+    pub fn shorter_than(self, length: usize) -> Self {
+        self.no_longer_than(length.saturating_sub(1))
+    }
+
+    /// The expression that some part of the text matches.
+    #[must_use]
+    pub fn pattern(self, pattern: &'static str) -> Self {
+        self.limit(Limit::Pattern(pattern))
+    }
+
+    fn limit(mut self, limit: Limit) -> Self {
+        self.limits.push(limit);
         self
     }
 }
@@ -109,6 +161,8 @@ pub(super) struct Description {
     required: Vec<Value>,
     /// The values that parameters have where a call brings none.
     pub(super) defaults: Map<String, Value>,
+    /// What cannot be limited as it was.
+    pub(super) misfits: Vec<Violation>,
     pub(super) output_schema: Option<Value>,
 }
 
@@ -148,6 +202,7 @@ impl<'a> Inputs<'a> {
             properties: Map::new(),
             required: Vec::new(),
             defaults: Map::new(),
+            misfits: Vec::new(),
             output_schema: None,
         })));
         run(&mut inputs);
@@ -238,10 +293,22 @@ impl Description {
         // The schema of a type that takes anything is `true`.
         let mut members = match schema {
             Value::Object(members) => members,
+            Value::Bool(false) => {
+                let problem = "has a schema that takes nothing".into();
+                let argument = arg.name.into();
+                self.misfits.push(Violation { argument, problem });
+                Map::new()
+            }
             _ => Map::new(),
         };
         if optional {
             drop_null(&mut members);
+        }
+        for limit in &arg.limits {
+            if let Err(problem) = limit.describe(&mut members) {
+                let argument = arg.name.into();
+                self.misfits.push(Violation { argument, problem });
+            }
         }
         if !optional && arg.default.is_none() {
             self.required.push(arg.name.into());
@@ -303,6 +370,11 @@ impl<'a> Check<'a> {
                 _ => return self.violate(arg.name, format!("does not fit: {error}")),
             },
         };
+        for limit in &arg.limits {
+            if let Some(wanted) = limit.broken_by(value) {
+                self.violate(arg.name, wanted);
+            }
+        }
         self.accepted.insert(arg.name.into(), value.clone());
     }
 

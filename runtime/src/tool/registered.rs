@@ -2,7 +2,7 @@
 
 use std::{fmt, panic::Location, sync::Arc};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{
     Definition, Detach, Tool,
@@ -48,20 +48,12 @@ pub(crate) enum BuildError {
         first: &'static Location<'static>,
         second: &'static Location<'static>,
     },
-    #[error("the default of an argument of `{tool}` is none: {violation}")]
-    BadDefault {
+    #[error("the tool `{tool}` at {place} {problem}")]
+    Tool {
         tool: &'static str,
-        violation: String,
+        place: &'static Location<'static>,
+        problem: String,
     },
-    #[error(
-        "`{tool}` has the option `{option}`, which this version cannot serve yet; leave it out"
-    )]
-    Unserved {
-        tool: &'static str,
-        option: &'static str,
-    },
-    #[error("`{tool}` returns a value whose schema is not an object of keywords")]
-    OutputSchema { tool: &'static str },
 }
 
 impl Registered {
@@ -73,28 +65,41 @@ impl Registered {
         S: Send + Sync + 'static,
     {
         let definition = T::definition();
-        let tool = definition.name;
+        let refuse = |problem: String| BuildError::Tool {
+            tool: definition.name,
+            place: definition.place,
+            problem,
+        };
         let check = |inputs: &mut Inputs<'_>| {
             T::run(inputs, None);
         };
         let mut description = Inputs::describe(check);
+        if let Some(violation) = description.misfits.first() {
+            return Err(refuse(format!(
+                "has an argument that cannot be as it is declared: {violation}"
+            )));
+        }
         if let Some(violation) = bad_default(&description.defaults, check) {
-            let violation = violation.to_string();
-            return Err(BuildError::BadDefault { tool, violation });
+            return Err(refuse(format!(
+                "has a default that is no value of its argument: {violation}"
+            )));
         }
-        if definition.detach != Detach::Always {
-            let option = "detach";
-            return Err(BuildError::Unserved { tool, option });
-        }
-        if definition.max_running.is_some() {
-            let option = "max_running";
-            return Err(BuildError::Unserved { tool, option });
+        if let Some(option) = unserved(&definition) {
+            return Err(refuse(format!(
+                "has the option `{option}`, which this version cannot serve yet; leave it out"
+            )));
         }
         let output_schema = match description.output_schema.take() {
-            Some(Value::Object(schema)) => Some(schema),
-            // What may be anything needs no schema.
+            // A schema that is `false` takes nothing, and one that is `true` needs no telling.
+            Some(Value::Object(schema)) if schema.get("not") != Some(&json!({})) => Some(schema),
             None | Some(Value::Bool(true)) => None,
-            Some(_) => return Err(BuildError::OutputSchema { tool }),
+            Some(_) => {
+                return Err(refuse(
+                    "returns a value whose schema takes nothing; give its type a schema that is an \
+                     object of keywords"
+                        .into(),
+                ));
+            }
         };
         Ok(Self {
             input_schema: description.input_schema(),
@@ -148,6 +153,17 @@ where
     let why = inputs.failure().unwrap_or("they do not fit");
     leg.stop(Fault::arguments_changed(why));
     std::future::pending().await
+}
+
+/// An option that is known, but not served.
+fn unserved(definition: &Definition) -> Option<&'static str> {
+    if definition.detach != Detach::Always {
+        Some("detach")
+    } else if definition.max_running.is_some() {
+        Some("max_running")
+    } else {
+        None
+    }
 }
 
 /// The default that is no value of its parameter: one whose `Serialize` and `Deserialize`

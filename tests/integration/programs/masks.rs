@@ -111,7 +111,10 @@ async fn f09_a_foreign_text_never_leaks() {
         for how in ["foreign", "text"] {
             for text in ends(true, tool, how).await {
                 let text = text.as_str().unwrap();
-                assert!(text.ends_with("the tool failed; the log of the server tells why"), "{text}");
+                assert!(
+                    text.ends_with("the tool failed; the log of the server tells why"),
+                    "{text}"
+                );
             }
             for text in ends(false, tool, how).await {
                 assert!(text.as_str().unwrap().ends_with(SECRET), "{text}");

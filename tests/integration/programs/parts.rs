@@ -18,9 +18,9 @@ async fn ask_count(ctx: &mut Ctx, what: &str) -> Result<u32> {
 
 /// Calls another part, and asks itself.
 #[mcp_part]
-async fn ask_item<S: ?Sized>(ctx: &mut Ctx<S>, log: &mut Vec<String>) -> Result<String>
+async fn ask_item<S>(ctx: &mut Ctx<S>, log: &mut Vec<String>) -> Result<String>
 where
-    S: Send + Sync + 'static,
+    S: ?Sized + Send + Sync,
 {
     let name: String = ctx.input("Which item?").await?;
     log.push(name.clone());
@@ -82,7 +82,7 @@ async fn answer(wire: &mut Wire, id: &str, answers: &[(&str, &str)]) {
         let task = wire.until(id, "input_required").await;
         let keys: Vec<_> = questions(&task).keys().collect();
         assert_eq!(keys, [key]);
-        let value: serde_json::Value = serde_json::from_str(value).unwrap();
+        let value: serde_json::Value = serde_json::from_str(value).expect("it is JSON");
         wire.accept(id, key, json!({ "value": value })).await;
     }
 }

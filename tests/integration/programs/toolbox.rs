@@ -40,7 +40,10 @@ impl Counter {
 
     /// Counts on.
     #[mcp_tool(idempotent = false)]
-    async fn add(&self, #[arg(default = Self::START, rename = "by")] more: u32) -> Result<<Self as Shape>::Out> {
+    async fn add(
+        &self,
+        #[arg(default = Self::START, rename = "by")] more: u32,
+    ) -> Result<<Self as Shape>::Out> {
         Ok(self.counted(more))
     }
 
@@ -65,7 +68,9 @@ impl Counter {
 
     #[mcp_part]
     async fn ask(&self, ctx: &mut Ctx) -> Result<u32> {
-        let more = ctx.input(format!("How many more than {}?", self.step)).await?;
+        let more = ctx
+            .input(format!("How many more than {}?", self.step))
+            .await?;
         Ok(more)
     }
 
