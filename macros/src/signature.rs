@@ -1,6 +1,6 @@
 //! The annotated function, and the rules about its shape.
 
-use proc_macro2::{Group, Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
@@ -28,7 +28,7 @@ impl Function {
     /// A body that cannot be parsed is reported, and taken for an empty one.
     pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Option<Self> {
         let (mut function, body) = Self::parse_header.parse2(tokens).ok()?;
-        match Self::parse_body.parse2(body.stream()) {
+        match Self::parse_body.parse2(body) {
             Ok((attrs, stmts)) => {
                 function.attrs.extend(attrs);
                 function.body.stmts = stmts;
@@ -38,7 +38,7 @@ impl Function {
         Some(function)
     }
 
-    fn parse_header(input: ParseStream<'_>) -> syn::Result<(Self, Group)> {
+    fn parse_header(input: ParseStream<'_>) -> syn::Result<(Self, TokenStream)> {
         let mut function = Self {
             attrs: input.call(Attribute::parse_outer)?,
             vis: input.parse()?,
@@ -48,8 +48,14 @@ impl Function {
                 stmts: Vec::new(),
             },
         };
-        let body: Group = input.parse()?;
-        function.body.brace_token = Brace(body.span());
+        // Not as a `Group`: a `$body:block` of a `macro_rules!` has invisible delimiters around it.
+        let (body, braces) = input.step(|cursor| {
+            let (body, braces, rest) = cursor
+                .group(Delimiter::Brace)
+                .ok_or_else(|| cursor.error("expected a body"))?;
+            Ok(((body.token_stream(), braces), rest))
+        })?;
+        function.body.brace_token = Brace(braces);
         Ok((function, body))
     }
 

@@ -86,6 +86,10 @@ enum Cause {
     TimedOut,
     /// This client cannot be asked.
     CannotAsk,
+    /// The execution is over, and only cleans up.
+    Cancelled,
+    /// A step may have happened, and must not happen again.
+    Unknown,
 }
 
 impl ToolError {
@@ -117,9 +121,20 @@ impl ToolError {
         self.cause == Cause::Dismissed
     }
 
-    /// Whether nobody answered a question within its `timeout`.
+    /// Whether nobody answered a question before its `.timeout(..)`.
     pub fn is_timed_out(&self) -> bool {
         self.cause == Cause::TimedOut
+    }
+
+    /// Whether the task was cancelled, or its time is over, and this is its closing leg: only
+    /// `ctx.cleanup` still does something.
+    pub fn is_cancelled(&self) -> bool {
+        self.cause == Cause::Cancelled
+    }
+
+    /// Whether a step with `.at_most_once()` began in an earlier leg that did not see its end.
+    pub fn is_unknown(&self) -> bool {
+        self.cause == Cause::Unknown
     }
 
     /// Whether the client cannot be asked this question, so that nobody saw it.
@@ -138,6 +153,24 @@ impl ToolError {
         Self::with_cause(
             Cause::Dismissed,
             format!("the question `{key}` was closed without an answer"),
+        )
+    }
+
+    pub(crate) fn timed_out(key: &str) -> Self {
+        Self::with_cause(
+            Cause::TimedOut,
+            format!("nobody answered the question `{key}` in time"),
+        )
+    }
+
+    pub(crate) fn cancelled() -> Self {
+        Self::with_cause(Cause::Cancelled, "the task was cancelled")
+    }
+
+    pub(crate) fn unknown(key: &str) -> Self {
+        Self::with_cause(
+            Cause::Unknown,
+            format!("the step `{key}` began, and nobody knows how it ended"),
         )
     }
 
@@ -249,6 +282,7 @@ pub struct ProtocolError {
 impl ProtocolError {
     pub(crate) const INVALID_PARAMS: i32 = -32602;
     pub(crate) const INTERNAL: i32 = -32603;
+    pub(crate) const OVER_LIMIT: i32 = 429;
 
     pub(crate) fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
         Self {

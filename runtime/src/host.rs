@@ -47,16 +47,28 @@ impl Timestamp {
         }
     }
 
+    /// The point `pause` later, or the last one there is.
+    #[must_use]
+    pub fn after(self, pause: Duration) -> Self {
+        let millis = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+        Self(self.0.saturating_add(millis))
+    }
+
     /// How long it is from `earlier` until this point, zero where that lies behind it.
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
     }
 }
 
+impl From<Timestamp> for SystemTime {
+    fn from(time: Timestamp) -> Self {
+        UNIX_EPOCH + Duration::from_millis(time.0.min(Timestamp::LAST))
+    }
+}
+
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let time = UNIX_EPOCH + Duration::from_millis(self.0.min(Self::LAST));
-        write!(f, "{}", humantime::format_rfc3339_millis(time))
+        write!(f, "{}", humantime::format_rfc3339_millis((*self).into()))
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     ToolError,
+    host::Timestamp,
     input::form::{Answer, Ask},
 };
 
@@ -19,27 +20,50 @@ use crate::{
 pub enum Kind {
     /// A step ended, well or badly.
     Step,
+    /// A step began that must not begin twice.
+    Began,
+    /// A fan-out of steps began.
+    Group,
+    /// A member of a fan-out ended.
+    Member,
+    /// Something was cleaned up.
+    Cleanup,
     /// A question was put.
     Asked,
     /// A question was answered, declined or dismissed.
     Answered,
+    /// Nobody answered a question in time.
+    TimedOut,
+    /// A sleep began.
+    Asleep,
+    /// A sleep ended.
+    Woke,
+    /// The time was looked at.
+    Now,
 }
 
 impl Kind {
-    /// Whether an operation of the tool wrote it, so that a replay meets it in its order.
+    /// Whether an operation of the tool wrote it, so that a replay meets it in its order. All
+    /// others belong to one that did, and stand anywhere behind it.
     pub(crate) const fn is_operation(self) -> bool {
         match self {
-            Self::Step | Self::Asked => true,
-            Self::Answered => false,
+            Self::Step | Self::Group | Self::Cleanup | Self::Asked | Self::Asleep | Self::Now => {
+                true
+            }
+            Self::Began | Self::Member | Self::Answered | Self::TimedOut | Self::Woke => false,
         }
     }
 
-    /// The word for the operation in messages to people.
+    /// The word for it in messages to people.
     pub(crate) const fn noun(self) -> &'static str {
         match self {
-            Self::Step => "step",
-            Self::Asked => "question",
+            Self::Step | Self::Began | Self::Member => "step",
+            Self::Group => "group of steps",
+            Self::Cleanup => "cleanup",
+            Self::Asked | Self::TimedOut => "question",
             Self::Answered => "answer",
+            Self::Asleep | Self::Woke => "sleep",
+            Self::Now => "look at the time",
         }
     }
 }
@@ -80,63 +104,91 @@ impl Entry {
         &self.key
     }
 
-    /// The entry of a step that ended in `outcome`; a value that cannot be written as JSON makes
-    /// it the failure of the step.
-    pub(crate) fn step<T: Serialize>(key: &str, outcome: Result<T, ToolError>) -> Self {
+    /// The entry of a step, or of what is like one, that ended in `outcome`. A value that cannot be
+    /// written as JSON, or is larger than `limit` bytes, makes it a failure.
+    pub(crate) fn ended<T: Serialize>(
+        kind: Kind,
+        key: &str,
+        outcome: Result<T, ToolError>,
+        limit: usize,
+    ) -> Self {
         let outcome = match outcome {
             Ok(value) => Outcome::Ok(value),
             Err(error) => Outcome::Err(error),
         };
-        let value = serde_json::value::to_raw_value(&outcome).unwrap_or_else(|error| {
-            let error = ToolError::new(format!(
-                "the value of the step `{key}` cannot be written as JSON: {error}"
-            ));
-            raw(&Outcome::<()>::Err(error))
-        });
+        let noun = kind.noun();
+        let value = match serde_json::value::to_raw_value(&outcome) {
+            Ok(value) if value.get().len() <= limit => value,
+            Ok(value) => failure(format!(
+                "the value of the {noun} `{key}` has {} bytes, more than the {limit} that a \
+                 journal value may have; keep it elsewhere and return where it is",
+                value.get().len()
+            )),
+            Err(error) => failure(format!(
+                "the value of the {noun} `{key}` cannot be written as JSON: {error}"
+            )),
+        };
+        Self::raw(kind, key, value)
+    }
+
+    pub(crate) fn asked(key: &str, ask: &Ask) -> Self {
+        Self::raw(Kind::Asked, key, raw(ask))
+    }
+
+    pub(crate) fn answered(key: &str, answer: &Answer) -> Self {
+        Self::raw(Kind::Answered, key, raw(answer))
+    }
+
+    pub(crate) fn timed_out(key: &str) -> Self {
+        Self::raw(Kind::TimedOut, key, raw(&()))
+    }
+
+    pub(crate) fn asleep(key: &str, until: Timestamp) -> Self {
+        Self::raw(Kind::Asleep, key, raw(&until))
+    }
+
+    pub(crate) fn woke(key: &str) -> Self {
+        Self::raw(Kind::Woke, key, raw(&()))
+    }
+
+    pub(crate) fn now(key: &str, now: Timestamp) -> Self {
+        Self::raw(Kind::Now, key, raw(&now))
+    }
+
+    pub(crate) fn began(key: &str) -> Self {
+        Self::raw(Kind::Began, key, raw(&()))
+    }
+
+    /// A fan-out of `members` steps.
+    pub(crate) fn group(key: &str, members: usize) -> Self {
+        Self::raw(Kind::Group, key, raw(&members))
+    }
+
+    fn raw(kind: Kind, key: &str, value: Box<RawValue>) -> Self {
         Self {
-            kind: Kind::Step,
+            kind,
             key: key.into(),
             value,
         }
     }
 
-    pub(crate) fn asked(key: &str, ask: &Ask) -> Self {
-        Self {
-            kind: Kind::Asked,
-            key: key.into(),
-            value: raw(ask),
-        }
-    }
-
-    pub(crate) fn answered(key: &str, answer: &Answer) -> Self {
-        Self {
-            kind: Kind::Answered,
-            key: key.into(),
-            value: raw(answer),
-        }
+    /// How much of the journal it takes, in bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.key.len() + self.value.get().len()
     }
 
     /// The outcome of the step that this entry tells of.
     pub(crate) fn outcome<T: DeserializeOwned>(
         &self,
     ) -> Result<Result<T, ToolError>, serde_json::Error> {
-        Ok(match self.read()? {
+        Ok(match serde_json::from_str(self.value.get())? {
             Outcome::Ok(value) => Ok(value),
             Outcome::Err(error) => Err(error),
         })
     }
 
-    /// The question that this entry tells of.
-    pub(crate) fn ask(&self) -> Result<Ask, serde_json::Error> {
-        self.read()
-    }
-
-    /// The answer that this entry tells of.
-    pub(crate) fn answer(&self) -> Result<Answer, serde_json::Error> {
-        self.read()
-    }
-
-    fn read<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+    /// What this entry tells: a question, an answer, a time, a number of members.
+    pub(crate) fn tells<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.value.get())
     }
 }
@@ -146,25 +198,44 @@ fn raw(value: &impl Serialize) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).expect("values of the journal have only string keys")
 }
 
+/// The outcome of a step that failed for this reason.
+fn failure(why: String) -> Box<RawValue> {
+    raw(&Outcome::<()>::Err(ToolError::new(why)))
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
 
     use super::*;
 
+    fn step<T: Serialize>(outcome: Result<T, ToolError>) -> Entry {
+        Entry::ended(Kind::Step, "s", outcome, 100)
+    }
+
     #[test]
     fn a_step_reads_back_what_it_wrote() {
-        let entry = Entry::step("price", Ok(0.1_f32 + 0.2));
+        let entry = step(Ok(0.1_f32 + 0.2));
         assert_eq!(entry.outcome::<f32>().unwrap(), Ok(0.1_f32 + 0.2));
-        let failed = Entry::step::<u8>("price", Err(ToolError::new("no")));
+        let failed = step::<u8>(Err(ToolError::new("no")));
         assert_eq!(failed.outcome::<u8>().unwrap(), Err(ToolError::new("no")));
     }
 
     #[test]
     fn a_value_that_json_cannot_hold_is_a_failure_of_the_step() {
         let map = HashMap::from([((1, 2), 3)]);
-        let entry = Entry::step("map", Ok(map));
-        let error = entry.outcome::<()>().unwrap().unwrap_err();
-        assert!(error.to_string().contains("the step `map`"), "{error}");
+        let error = step(Ok(map)).outcome::<()>().unwrap().unwrap_err();
+        assert!(
+            error.to_string().contains("the step `s` cannot be written"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_value_that_is_too_large_is_a_failure_of_the_step_and_not_kept() {
+        let entry = step(Ok("x".repeat(200)));
+        assert!(entry.size() < 300);
+        let error = entry.outcome::<String>().unwrap().unwrap_err();
+        assert!(error.to_string().contains("more than the 100"), "{error}");
     }
 }

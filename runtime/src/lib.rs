@@ -12,18 +12,22 @@ pub mod input;
 pub mod journal;
 pub mod prelude;
 pub mod record;
+pub mod retry;
 mod server;
 pub mod store;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod tool;
 
 #[cfg(feature = "http")]
 pub use self::server::HttpService;
 pub use self::{
-    ctx::{Context, Ctx, Journaled, NoState, Serves, Step, StepOutcome},
+    ctx::{Context, Ctx, Handle, Journaled, NoState, Serves, Sleeping, Step, StepOutcome},
     decision::Mode,
+    engine::limits::Limits,
     error::{Failure, Ok, ProtocolError, Result, ToolError},
     input::{Choice, Field, Input},
-    server::{ServeError, Server, Toolbox, Tools},
+    server::{ServeError, Server, TaskError, Tasks, Toolbox, Tools},
     store::{MemoryStore, Store},
     tool::{Argument, Tool},
 };

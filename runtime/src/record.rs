@@ -66,19 +66,37 @@ impl Status {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Origin {
     pub(crate) format: u32,
-    /// Absent where the call runs in its request.
-    pub(crate) id: Option<TaskId>,
+    pub(crate) id: TaskId,
+    pub(crate) delivery: Delivery,
     pub(crate) pool: String,
     pub(crate) tool: String,
-    /// The operations of the tool, and the version of the server that made the record.
+    /// The operations of the tool when the record was made.
     pub(crate) fingerprint: String,
+    /// The version of the server that made the record.
+    pub(crate) server_version: String,
+    /// What the values are hashed from that look random: 128 random bits in hexadecimal.
+    pub(crate) seed: String,
     /// After coercion, with defaults.
     pub(crate) arguments: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) owner: Option<String>,
     pub(crate) client: Client,
     pub(crate) created_at: Timestamp,
-    /// `None`: without end.
-    pub(crate) ttl_ms: Option<u64>,
     pub(crate) poll_ms: u64,
+    /// Whether the tool has something to clean up when it is cancelled.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) cleans_up: bool,
+}
+
+/// How the outcome of an execution reaches its client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Delivery {
+    /// As the answer to the request; the execution is never stored.
+    Call,
+    /// As a task.
+    Task,
 }
 
 /// The client, as the creating request described it.
@@ -97,11 +115,59 @@ pub struct Client {
     pub elicits_urls: bool,
 }
 
+/// A time to live, in milliseconds from the creation. `None`: without end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ttl(pub(crate) Option<u64>);
+
 /// A question as it was put, under its key on the wire.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pinned {
     pub(crate) key: String,
     pub(crate) ask: Ask,
+    /// When nobody waits for the answer any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) deadline: Option<Timestamp>,
+}
+
+/// A sleep of an execution.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sleep {
+    pub(crate) key: String,
+    pub(crate) until: Timestamp,
+}
+
+/// A journal that the code of some worker does not fit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drift {
+    /// The version of the tool that does not fit: workers with another may go on.
+    pub(crate) fingerprint: String,
+    /// Both sides, in words.
+    pub(crate) message: String,
+    /// When the task is given up.
+    pub(crate) until: Timestamp,
+}
+
+/// The leg that cleans up after an execution was cancelled or its time was over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Closing {
+    /// It has still to begin.
+    Due,
+    /// The holder of this fence is at it.
+    Running(u64),
+}
+
+/// Whether a client can still reach an execution.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Life {
+    /// Until its time is over.
+    #[default]
+    Present,
+    /// Its time is over, but it has still to clean up.
+    Expired,
+    /// Its time is over: all that is left is that its owner can be told so, until then.
+    Tombstone(Timestamp),
 }
 
 /// How an execution ended.
@@ -125,18 +191,36 @@ pub struct Lease {
 
 /// An execution: what every worker needs to know of it, beside its journal.
 ///
-/// Stores write and read it as a whole and use its indexes; the rules are in the machine.
+/// Stores write and read it as a whole and use its [`Index`]; the rules are in the machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     pub(crate) origin: Arc<Origin>,
     pub(crate) status: Status,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) status_message: Option<String>,
     pub(crate) updated_at: Timestamp,
+    /// From the creation. `None`: without end.
+    pub(crate) ttl_ms: Option<u64>,
+    /// `_meta` of every view of the task.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(crate) meta: Map<String, Value>,
     /// The questions that wait for an answer, in the order in which they were put.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) questions: Vec<Pinned>,
     /// Every key that was ever put, so that none is used twice.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) spent: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) asleep: Option<Sleep>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) end: Option<End>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) closing: Option<Closing>,
+    #[serde(default)]
+    pub(crate) life: Life,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) drift: Option<Drift>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) lease: Option<Lease>,
     /// Raised by every claim: what an older leg writes is refused.
     pub(crate) fence: u64,
@@ -150,29 +234,24 @@ pub struct Record {
 
 /// What a store has to find executions by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store needs all of it")]
 pub struct Index<'a> {
     /// The group of workers that may run it.
     pub pool: &'a str,
     /// The tool that it runs.
     pub tool: &'a str,
-    /// From when on a worker may claim it: at once, or when the present lease has ended. `None`
-    /// where there is nothing to run.
-    pub runnable_at: Option<Timestamp>,
-    /// When it is to be forgotten. `None`: never.
-    pub expires_at: Option<Timestamp>,
+    /// The fingerprint of the version of the tool that cannot go on with it.
+    pub avoid: Option<&'a str>,
+    /// From when on a worker may go on with it. `None`: there is nothing to go on with.
+    pub due_at: Option<Timestamp>,
+    /// When something happens to it that needs no worker of its pool. `None`: never.
+    pub alarm_at: Option<Timestamp>,
 }
 
 impl Record {
-    /// The id; records of calls without one are never stored.
-    ///
-    /// # Panics
-    ///
-    /// Never for a record that came out of a store.
+    /// The id.
     pub fn id(&self) -> &TaskId {
-        self.origin
-            .id
-            .as_ref()
-            .expect("a stored execution has an id")
+        &self.origin.id
     }
 
     /// Where it stands.
@@ -192,29 +271,67 @@ impl Record {
 
     /// What a store has to find it by.
     pub fn index(&self) -> Index<'_> {
-        let runnable_at = match (&self.lease, self.status) {
-            (_, status) if status != Status::Working => None,
-            (Some(lease), _) => Some(lease.until),
-            (None, _) => Some(self.updated_at),
-        };
         Index {
             pool: &self.origin.pool,
             tool: &self.origin.tool,
-            runnable_at,
-            expires_at: self.expires_at(),
+            avoid: self.drift.as_ref().map(|drift| drift.fingerprint.as_str()),
+            due_at: self.due_at(),
+            alarm_at: self.alarm_at(),
         }
     }
 
     /// Whether its time is over, so that nobody may see it any more.
     pub fn is_expired(&self, now: Timestamp) -> bool {
-        self.expires_at().is_some_and(|end| end <= now)
+        self.life != Life::Present || self.expires_at().is_some_and(|end| end <= now)
     }
 
-    fn expires_at(&self) -> Option<Timestamp> {
+    pub(crate) fn expires_at(&self) -> Option<Timestamp> {
         // A ttl beyond the end of time never ends.
-        let origin = &self.origin;
-        origin
-            .ttl_ms
-            .and_then(|ttl| origin.created_at.checked_add(ttl))
+        self.ttl_ms
+            .and_then(|ttl| self.origin.created_at.checked_add(ttl))
     }
+
+    fn due_at(&self) -> Option<Timestamp> {
+        if let Some(lease) = &self.lease {
+            return Some(lease.until);
+        }
+        if self.closing.is_some() {
+            return Some(self.updated_at);
+        }
+        if self.life != Life::Present {
+            return None;
+        }
+        match self.status {
+            Status::Working => Some(
+                self.asleep
+                    .as_ref()
+                    .map_or(self.updated_at, |sleep| sleep.until),
+            ),
+            Status::InputRequired => self
+                .questions
+                .iter()
+                .filter_map(|asked| asked.deadline)
+                .min(),
+            Status::Completed | Status::Failed | Status::Cancelled => None,
+        }
+    }
+
+    fn alarm_at(&self) -> Option<Timestamp> {
+        match self.life {
+            Life::Tombstone(until) => Some(until),
+            Life::Expired => None,
+            Life::Present => {
+                let drift = self.drift.as_ref().map(|drift| drift.until);
+                self.expires_at().into_iter().chain(drift).min()
+            }
+        }
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }

@@ -29,9 +29,7 @@ struct Approval {
 #[mcp_tool(task = "required", poll = "5ms")]
 async fn deploy(ctx: &mut Ctx, service: String) -> Result<String> {
     let plan = ctx
-        .step("plan", async {
-            siding::Ok(format!("{service} on one host"))
-        })
+        .step("plan", async { Ok(format!("{service} on one host")) })
         .await?;
     let approval: Approval = ctx.input(format!("Deploy {plan}?")).await?;
     if !approval.approve {
@@ -39,7 +37,7 @@ async fn deploy(ctx: &mut Ctx, service: String) -> Result<String> {
     }
     let reason = approval.reason.unwrap_or_default();
     let release = ctx
-        .step("apply", async { siding::Ok("release 1").map(String::from) })
+        .step("apply", async { Ok("release 1".to_owned()) })
         .await?;
     Ok(format!("{release}: {plan} ({reason})"))
 }

@@ -2,14 +2,25 @@
 //!
 //! Rows of parity stand in the names: `w06_..` shows row W6 of `tests/PARITY.md`.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "values are written where they are used"
+)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod arguments;
 mod building;
 mod clients;
 mod decision;
+mod durable;
 mod examples;
+mod harness;
+mod hygiene;
 mod lifecycle;
 mod malformed;
 mod panics;
+mod parity;
 mod programs;
 mod questions;
+mod schemas;
 mod support;

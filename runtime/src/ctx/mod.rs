@@ -1,22 +1,37 @@
 //! What the body of a tool can do.
 
+mod handle;
 mod part;
+mod retry;
+mod sleep;
 mod step;
+mod values;
 
 use std::{
     fmt::{self, Display},
     ops::{Deref, DerefMut},
     sync::Arc,
+    time::Duration,
 };
 
+use backon::BackoffBuilder;
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use uuid::Uuid;
 
-pub use self::part::{InPart, Part, part};
-pub use self::step::{Step, StepOutcome, step_block, step_result};
+pub use self::{
+    handle::Handle,
+    part::{InPart, Part, part},
+    sleep::Sleeping,
+    step::{Step, StepOutcome, step_block, step_result},
+};
 use crate::{
-    engine::leg::Leg,
+    Result,
+    engine::leg::{Entered, Leg, Operation},
+    host::Timestamp,
     input::{Input, Inputs, Prompts, Question, Questions, Unnamed},
-    record::{Client, TaskId},
+    journal::{Entry, Kind},
+    record::{Client, TaskId, Ttl},
 };
 
 /// The state of a tool that takes none.
@@ -171,13 +186,213 @@ impl<S: ?Sized> Ctx<S> {
         F::Output: StepOutcome,
         <F::Output as StepOutcome>::Value: Journaled,
     {
-        Step::new(self.leg.clone(), name.into(), future)
+        Step::new(self.leg.clone(), Kind::Step, name.into(), future)
+    }
+
+    /// Runs a side effect until it goes well or `policy` gives up, and journals the last outcome.
+    ///
+    /// ```
+    /// use siding::{prelude::*, retry::ExponentialBuilder};
+    ///
+    /// # async fn fetch(_: &str) -> Result<String> { Ok("page".into()) }
+    /// /// Fetches a page, patiently.
+    /// #[mcp_tool(task = "required")]
+    /// async fn page(ctx: &mut Ctx, url: String) -> Result<String> {
+    ///     let policy = ExponentialBuilder::new().with_max_times(5);
+    ///     let page = ctx.step_retry("fetch", policy, || fetch(&url)).await?;
+    ///     Ok(page)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The error of the last attempt, as a [`ToolError`](crate::ToolError).
+    pub fn step_retry<'a, F>(
+        &'a mut self,
+        name: impl Into<String>,
+        policy: impl BackoffBuilder<Backoff: Send> + 'a,
+        attempt: impl FnMut() -> F + Send + 'a,
+    ) -> Step<'a, <F::Output as StepOutcome>::Value>
+    where
+        F: Future + Send + 'a,
+        F::Output: StepOutcome + Send,
+        <F::Output as StepOutcome>::Value: Journaled,
+    {
+        let attempts = retry::retried(self.leg.clone(), policy, attempt);
+        Step::new(self.leg.clone(), Kind::Step, name.into(), attempts)
+    }
+
+    /// Runs a side effect for each item, all at once, and journals each outcome as it comes. Gives
+    /// the values in the order of the items; after a crash only members without an outcome run
+    /// again.
+    ///
+    /// The items must be the same, in the same order, in every leg.
+    ///
+    /// ```
+    /// use siding::prelude::*;
+    ///
+    /// # async fn drain(host: String) -> Result<u32> { Ok(host.len() as u32) }
+    /// /// Drains all hosts.
+    /// #[mcp_tool(task = "required")]
+    /// async fn drain_all(ctx: &mut Ctx, hosts: Vec<String>) -> Result<u32> {
+    ///     let drained = ctx.step_all("drain", hosts, drain).await?;
+    ///     Ok(drained.into_iter().sum())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When all have ended, the error of the first in the order of the items that failed.
+    pub async fn step_all<I, F>(
+        &mut self,
+        name: impl Into<String>,
+        items: impl IntoIterator<Item = I>,
+        run: impl Fn(I) -> F,
+    ) -> Result<Vec<<F::Output as StepOutcome>::Value>>
+    where
+        F: Future,
+        F::Output: StepOutcome,
+        <F::Output as StepOutcome>::Value: Serialize + DeserializeOwned,
+    {
+        let items = items.into_iter().collect();
+        retry::all(self.leg.clone(), name.into(), items, run).await
+    }
+
+    /// Undoes something: a step that also runs after the task was cancelled or its time was over.
+    ///
+    /// A cancelled task is over for its client at once. If the tool cleans up anywhere, one more
+    /// leg follows: what the journal has comes back; from the first operation without an entry on,
+    /// every step, question and sleep is an `Err` that
+    /// [`is_cancelled`](crate::ToolError::is_cancelled), and only `cleanup` runs.
+    ///
+    /// ```
+    /// use siding::prelude::*;
+    ///
+    /// # async fn reserve() -> Result<u32> { Ok(1) }
+    /// # async fn release(_: u32) -> Result<()> { Ok(()) }
+    /// /// Holds a seat while a person decides.
+    /// #[mcp_tool(task = "required")]
+    /// async fn book(ctx: &mut Ctx) -> Result<String> {
+    ///     let seat = ctx.step("reserve", reserve()).await?;
+    ///     let sure: Result<bool> = ctx.input("Take it?").key("sure").await;
+    ///     if let Ok(true) = sure {
+    ///         return Ok(format!("seat {seat}"));
+    ///     }
+    ///     ctx.cleanup("release", release(seat)).await?;
+    ///     Err(ToolError::new("not booked"))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The error of the future, as a [`ToolError`](crate::ToolError).
+    pub fn cleanup<'a, F>(
+        &'a mut self,
+        name: impl Into<String>,
+        future: F,
+    ) -> Step<'a, <F::Output as StepOutcome>::Value>
+    where
+        F: Future + Send + 'a,
+        F::Output: StepOutcome,
+        <F::Output as StepOutcome>::Value: Journaled,
+    {
+        Step::new(self.leg.clone(), Kind::Cleanup, name.into(), future)
+    }
+
+    /// Sleeps. A task parks meanwhile and holds nothing; a call waits.
+    ///
+    /// # Errors
+    ///
+    /// Only where the task was cancelled, in its closing leg.
+    pub fn sleep(&mut self, pause: Duration) -> Sleeping<'_> {
+        Sleeping::new(self.leg.clone(), pause)
+    }
+
+    /// The time, the same in every leg.
+    pub fn now(&mut self) -> Timestamp {
+        let now = self.leg.host.now();
+        let entered = self.leg.enter(Operation {
+            kind: Kind::Now,
+            name: "now",
+            was: &[],
+            place: None,
+        });
+        match entered {
+            Entered::Live(key) => {
+                self.leg.note(Entry::now(&key, now));
+                now
+            }
+            Entered::Replayed(entry) => entry.tells().unwrap_or(now),
+            Entered::Closed(_) | Entered::Stopped => now,
+        }
+    }
+
+    /// A UUID, the same in every leg: hashed from a random seed of the call and `key`. A key that
+    /// repeats gives another one each time.
+    pub fn uuid(&mut self, key: &str) -> Uuid {
+        let mut random = [0; 16];
+        random.copy_from_slice(&self.value("uuid", key)[..16]);
+        uuid::Builder::from_random_bytes(random).into_uuid()
+    }
+
+    /// A random number, the same in every leg: hashed like [`uuid`](Self::uuid).
+    pub fn random(&mut self, key: &str) -> u64 {
+        let bits = self.value("random", key);
+        bits.iter()
+            .take(8)
+            .fold(0, |number, byte| number << 8 | u64::from(*byte))
+    }
+
+    fn value(&mut self, purpose: &'static str, key: &str) -> [u8; 32] {
+        let key = self.leg.numbered(purpose, key);
+        values::bits(&self.leg.origin.seed, purpose, &key)
+    }
+
+    /// A key by which the other side of a step can tell a second attempt from a second wish: the
+    /// same for this name in every leg and every attempt, and another one in every other call.
+    ///
+    /// ```
+    /// use siding::prelude::*;
+    ///
+    /// # async fn charge(_: &str, _: &str) -> Result<String> { Ok("r-1".into()) }
+    /// /// Charges once, whatever happens.
+    /// #[mcp_tool(task = "required")]
+    /// async fn pay(ctx: &mut Ctx, card: String) -> Result<String> {
+    ///     let once = ctx.idempotency_key("charge");
+    ///     ctx.step("charge", charge(&card, &once)).await
+    /// }
+    /// ```
+    pub fn idempotency_key(&self, name: &str) -> String {
+        let name = self.leg.qualified(name);
+        let bits = values::bits(&self.leg.origin.seed, "idempotency", &name);
+        let mut first = [0; 16];
+        first.copy_from_slice(&bits[..16]);
+        format!("{:032x}", u128::from_be_bytes(first))
     }
 
     /// Tells how it goes: the `statusMessage` of the task, which a person or a model may see. Does
     /// nothing while the call replays, and in a call that is no task.
     pub fn status(&mut self, message: impl Into<String>) {
-        self.leg.set_status(message.into());
+        self.leg.tell(|told| told.status = Some(message.into()));
+    }
+
+    /// Sets the time to live of the task, counted from its creation; `None` is without end. One
+    /// that is over already ends the task.
+    pub fn set_ttl(&mut self, ttl: Option<Duration>) {
+        let millis = ttl.map(|ttl| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
+        self.leg.tell(|told| told.ttl = Some(Ttl(millis)));
+    }
+
+    /// Sets a member of the `_meta` that every view of the task has.
+    pub fn set_meta(&mut self, key: impl Into<String>, value: impl Into<Value>) {
+        self.leg.tell(|told| {
+            told.meta.insert(key.into(), value.into());
+        });
+    }
+
+    /// A view of the call for steps and spawned work.
+    pub fn handle(&self) -> Handle {
+        Handle::new(self.leg.clone())
     }
 
     /// Whether the call was cancelled. A task that was cancelled is over for its client; what it
@@ -193,7 +408,18 @@ impl<S: ?Sized> Ctx<S> {
 
     /// The id of the task; `None` in a call that is none.
     pub fn task_id(&self) -> Option<&TaskId> {
-        self.leg.origin.id.as_ref()
+        self.leg.task_id()
+    }
+
+    /// The id of the call, the same in every leg; that of the task where it is one.
+    pub fn call_id(&self) -> &TaskId {
+        &self.leg.origin.id
+    }
+
+    /// Whose call it is, as [`Server::owner`](crate::Server::owner) found when it came in; the same
+    /// in every leg.
+    pub fn owner(&self) -> Option<&str> {
+        self.leg.origin.owner.as_deref()
     }
 
     /// The client, as the request that began the call described it.

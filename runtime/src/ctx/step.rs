@@ -12,23 +12,71 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     Result, ToolError,
-    engine::leg::{Entered, Fault, Leg},
+    engine::leg::{Entered, Fault, Leg, Operation},
     host::BoxFuture,
     journal::{Entry, Kind},
 };
 
 /// A step that waits to be awaited: what `ctx.step(..)` gives.
 #[must_use = "a step runs when it is awaited"]
-pub struct Step<'a, T>(BoxFuture<'a, Result<T>>);
+pub struct Step<'a, T>(Stage<'a, T>);
+
+/// What a step does, boxed so that all around it is compiled for each type, not for each step.
+type Effect<'a, T> = BoxFuture<'a, Result<T>>;
+
+enum Stage<'a, T> {
+    New {
+        plan: Plan,
+        /// Not yet polled.
+        effect: Effect<'a, T>,
+        start: fn(Plan, Effect<'a, T>) -> BoxFuture<'a, Result<T>>,
+    },
+    Running(BoxFuture<'a, Result<T>>),
+    Done,
+}
+
+/// What is to be known of a step before it runs.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) leg: Arc<Leg>,
+    pub(super) kind: Kind,
+    pub(super) name: String,
+    was: Vec<String>,
+    at_most_once: bool,
+}
 
 impl<'a, T> Step<'a, T> {
-    pub(super) fn new<F>(leg: Arc<Leg>, name: String, future: F) -> Self
+    pub(super) fn new<F>(leg: Arc<Leg>, kind: Kind, name: String, future: F) -> Self
     where
         F: Future + Send + 'a,
         F::Output: StepOutcome<Value = T>,
         T: Serialize + DeserializeOwned + Send + 'a,
     {
-        Self(Box::pin(run(leg, name, future)))
+        Self(Stage::New {
+            plan: Plan::new(leg, kind, name),
+            effect: Box::pin(async move { future.await.into_result() }),
+            start: |plan, effect| Box::pin(run(plan, effect)),
+        })
+    }
+
+    /// Never starts the step again where it is unknown whether it happened.
+    ///
+    /// The intent is journaled before the future is polled. After a crash in between, the step is
+    /// an `Err` that [`is_unknown`](ToolError::is_unknown) instead of a second attempt.
+    pub fn at_most_once(self) -> Self {
+        self.with(|plan| plan.at_most_once = true)
+    }
+
+    /// Accepts the entries of an earlier version that called the step `name`.
+    pub fn was(self, name: impl Into<String>) -> Self {
+        self.with(|plan| plan.was.push(name.into()))
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Plan)) -> Self {
+        if let Stage::New { plan, .. } = &mut self.0 {
+            change(plan);
+        }
+        self
     }
 }
 
@@ -36,7 +84,20 @@ impl<T> Future for Step<'_, T> {
     type Output = Result<T>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.as_mut().poll(cx)
+        let mut running = match std::mem::replace(&mut self.0, Stage::Done) {
+            Stage::New {
+                plan,
+                effect,
+                start,
+            } => start(plan, effect),
+            Stage::Running(future) => future,
+            Stage::Done => return Poll::Pending,
+        };
+        let polled = running.as_mut().poll(cx);
+        if polled.is_pending() {
+            self.0 = Stage::Running(running);
+        }
+        polled
     }
 }
 
@@ -46,29 +107,73 @@ impl<T> fmt::Debug for Step<'_, T> {
     }
 }
 
-async fn run<F, T>(leg: Arc<Leg>, name: String, future: F) -> Result<T>
+impl Plan {
+    fn new(leg: Arc<Leg>, kind: Kind, name: String) -> Self {
+        Self {
+            leg,
+            kind,
+            name,
+            was: Vec::new(),
+            at_most_once: false,
+        }
+    }
+
+    pub(super) fn enter(&self) -> Entered {
+        self.leg.enter(Operation {
+            kind: self.kind,
+            name: &self.name,
+            was: &self.was,
+            place: None,
+        })
+    }
+}
+
+async fn run<T>(plan: Plan, effect: Effect<'_, T>) -> Result<T>
 where
-    F: Future + Send,
-    F::Output: StepOutcome<Value = T>,
     T: Serialize + DeserializeOwned + Send,
 {
-    let entry = match leg.enter(Kind::Step, &name, None) {
-        Entered::Replayed(entry) => entry,
-        Entered::Stopped => return std::future::pending().await,
+    let leg = &plan.leg;
+    match plan.enter() {
+        Entered::Replayed(entry) => outcome(leg, &entry).await,
+        Entered::Closed(error) => Err(error),
+        Entered::Stopped => std::future::pending().await,
         Entered::Live(key) => {
+            // From here on the leg must not park, and what the future was made from is durable
+            // before it is polled.
             let _in_flight = leg.step_started();
-            let outcome = future.await.into_result().map_err(|error| leg.tell(error));
-            let entry = Entry::step(&key, outcome);
-            if !leg.record(entry.clone()).await {
+            let begun = plan.at_most_once && leg.belonging(Kind::Began, &key).is_some();
+            if plan.at_most_once && !begun {
+                leg.note(Entry::began(&key));
+            }
+            if !leg.flush().await {
                 return std::future::pending().await;
             }
-            entry
+            let ended = if begun {
+                Err(ToolError::unknown(&key))
+            } else {
+                effect.await.map_err(|error| leg.disclose(error))
+            };
+            let entry = Entry::ended(plan.kind, &key, ended, leg.value_limit());
+            keep(leg, entry).await
         }
-    };
+    }
+}
+
+/// Makes the end of a step durable before the function goes on, and hands on what a replay will.
+pub(super) async fn keep<T: DeserializeOwned>(leg: &Leg, entry: Entry) -> Result<T> {
+    if leg.record(entry.clone()).await {
+        outcome(leg, &entry).await
+    } else {
+        std::future::pending().await
+    }
+}
+
+/// What the entry of a step hands on.
+pub(super) async fn outcome<T: DeserializeOwned>(leg: &Leg, entry: &Entry) -> Result<T> {
     match entry.outcome() {
         Ok(outcome) => outcome,
         Err(error) => {
-            leg.stop(Fault::unreadable(Kind::Step, entry.key(), &error));
+            leg.stop(Fault::unreadable(entry.kind(), entry.key(), &error));
             std::future::pending().await
         }
     }

@@ -1,91 +1,126 @@
-//! The driver of a server: claims what can run and forgets what is over, with nobody calling.
+//! The driver of a server: goes on with what is due, forgets what is over, and stops what somebody
+//! else ended, with nobody calling.
 
 use std::{sync::Arc, time::Duration};
 
-use super::{Shared, later, ledger::Rejected, machine::Event};
+use super::{Shared, ledger::Rejected, machine::Event};
 use crate::{
-    record::{Record, Status},
+    record::{Life, Record, TaskId},
     store::{Runnable, StoreError},
 };
 
-/// No more than this many are claimed or forgotten at a time.
+/// No more than this many are taken from the store at a time.
 const BATCH: usize = 64;
 /// How long to wait after the store failed.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Works until the server stops.
 pub(super) async fn drive(shared: Arc<Shared>) {
-    let stop = shared.stop.clone();
     let work = async {
-        let mut seen = 0;
         loop {
-            match turn(&shared, seen).await {
-                Ok(now_seen) => seen = now_seen,
-                Err(error) => {
-                    tracing::error!(%error, "the task store failed; trying again");
-                    let host = shared.host();
-                    host.sleep_until(later(host.now(), PAUSE)).await;
-                }
-            }
+            let Err(error) = work(&shared).await;
+            tracing::error!(%error, "the task store failed; trying again");
+            let host = shared.host();
+            host.sleep_until(host.now().after(PAUSE)).await;
         }
     };
     tokio::select! {
-        () = stop.cancelled() => {}
+        // A server that stops claims nothing any more, whatever is due in the same moment.
+        biased;
+        () = shared.closing.cancelled() => {}
         () = work => {}
     }
 }
 
-/// Does all that is due, then waits for the next write or the next due moment. A write that comes
-/// in between is later than `seen`, so the wait ends at once.
-async fn turn(shared: &Arc<Shared>, seen: u64) -> Result<u64, StoreError> {
+/// Does all that is due, then waits for the next write or the next due moment; and so on.
+async fn work(shared: &Arc<Shared>) -> Result<std::convert::Infallible, StoreError> {
     let store = &shared.ledger.store;
-    let tools: Vec<&str> = shared.tools.keys().copied().collect();
+    // Whatever is written from here on ends the wait.
+    let mut seen = store.position().await?;
     loop {
-        let now = shared.host().now();
-        let expired = store.expired(now, BATCH).await?;
-        let runnable = store
-            .runnable(Runnable {
-                pool: &shared.pool,
-                tools: &tools,
-                now,
-                limit: BATCH,
-            })
-            .await?;
-        if expired.is_empty() && runnable.is_empty() {
-            break;
+        while alarms(shared).await? | claims(shared).await? {}
+        let due = store.next_due(&shared.pool, shared.host().now()).await?;
+        let due_moment = async {
+            match due {
+                Some(due) => shared.host().sleep_until(due).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            changes = store.changes(seen) => {
+                let changes = changes?;
+                seen = changes.upto;
+                stop_ended(shared, &changes.ids).await?;
+            }
+            () = due_moment => {}
         }
-        for id in &expired {
-            shared.raise(id);
-            store.remove(id).await?;
-        }
-        for record in runnable {
-            claim(shared, record).await?;
-        }
-    }
-    let due = store.next_due(&shared.pool, shared.host().now()).await?;
-    let due_moment = async {
-        match due {
-            Some(due) => shared.host().sleep_until(due).await,
-            None => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        changed = store.changed(seen) => changed,
-        () = due_moment => Ok(seen),
     }
 }
 
-/// Claims a record and runs its next leg, unless another worker was faster.
-async fn claim(shared: &Arc<Shared>, record: Arc<Record>) -> Result<(), StoreError> {
-    let claimed = shared.ledger.commit(record, Event::Claimed(shared.lease()));
-    match claimed.await {
-        Ok((record, _)) if record.status() == Status::Working => {
+/// Ends what is over, and forgets what was over long enough. Tells whether there was any.
+async fn alarms(shared: &Shared) -> Result<bool, StoreError> {
+    let now = shared.host().now();
+    let alarmed = shared.ledger.store.alarmed(now, BATCH).await?;
+    for record in &alarmed {
+        let id = record.id();
+        match record.life {
+            Life::Tombstone(until) if until <= now => shared.ledger.store.remove(id).await?,
+            _ => {
+                shared.raise(id);
+                apply(shared, record.clone(), Event::Alarm).await?;
+            }
+        }
+    }
+    Ok(!alarmed.is_empty())
+}
+
+/// Runs the next legs of what can run. Tells whether there was any.
+async fn claims(shared: &Arc<Shared>) -> Result<bool, StoreError> {
+    let tools: Vec<_> = shared
+        .tools
+        .values()
+        .map(|tool| (tool.definition.name, tool.fingerprint.as_str()))
+        .collect();
+    let runnable = shared.ledger.store.runnable(Runnable {
+        pool: &shared.pool,
+        tools: &tools,
+        now: shared.host().now(),
+        limit: BATCH,
+    });
+    let runnable = runnable.await?;
+    let some = !runnable.is_empty();
+    for record in runnable {
+        let fence = record.fence;
+        let claimed = apply(shared, record, Event::Claimed(shared.lease())).await?;
+        // Otherwise it only woke up, gave up, or somebody else has it.
+        if let Some(record) = claimed.filter(|record| record.fence != fence) {
             let journal = shared.ledger.store.journal(record.id()).await?;
             shared.spawn_leg(record, journal);
-            Ok(())
         }
-        // It gave up, or somebody else has it.
-        Ok(_) | Err(Rejected::Refused(_) | Rejected::Missing) => Ok(()),
+    }
+    Ok(some)
+}
+
+/// Stops the legs here whose executions were ended elsewhere.
+async fn stop_ended(shared: &Shared, ids: &[TaskId]) -> Result<(), StoreError> {
+    for id in ids.iter().filter(|id| shared.is_running(id)) {
+        let record = shared.ledger.store.load(id).await?;
+        if record.is_none_or(|record| record.status().is_terminal()) {
+            shared.raise(id);
+        }
+    }
+    Ok(())
+}
+
+/// The record after `event`, where it took place.
+async fn apply(
+    shared: &Shared,
+    record: Arc<Record>,
+    event: Event,
+) -> Result<Option<Arc<Record>>, StoreError> {
+    match shared.ledger.commit(record, event).await {
+        Ok((record, _)) => Ok(Some(record)),
+        Err(Rejected::Refused(_) | Rejected::Missing) => Ok(None),
         Err(Rejected::Store(error)) => Err(error),
     }
 }

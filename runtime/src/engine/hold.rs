@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::{
     ledger::{Ledger, Rejected},
     leg::{Fault, Parking},
-    machine::{Event, LegEvent, Refusal},
+    machine::{Event, LegEvent, Refusal, Told},
 };
 use crate::{
     host::Timestamp,
     journal::Entry,
-    record::{End, Record},
+    record::{Drift, End, Record},
 };
 
 /// Lets one leg write to its execution, for as long as no other leg has claimed it.
@@ -31,13 +31,13 @@ impl Hold {
         }
     }
 
-    /// Journals an entry.
-    pub(super) async fn progress(&self, entry: Entry) -> Result<(), Fault> {
-        self.commit(LegEvent::Progressed(entry)).await
+    /// Journals entries.
+    pub(super) async fn progress(&self, entries: Vec<Entry>) -> Result<(), Fault> {
+        self.commit(LegEvent::Progressed(entries)).await
     }
 
-    pub(super) async fn status(&self, message: String) -> Result<(), Fault> {
-        self.commit(LegEvent::Status(message)).await
+    pub(super) async fn tell(&self, told: Told) -> Result<(), Fault> {
+        self.commit(LegEvent::Told(told)).await
     }
 
     /// Says that the leg is still at work, so that nobody else claims it before `until`.
@@ -53,14 +53,33 @@ impl Hold {
         self.commit(LegEvent::Finished(end)).await
     }
 
-    async fn commit(&self, event: LegEvent) -> Result<(), Fault> {
-        let known = self
-            .latest
+    pub(super) async fn drift(&self, drift: Drift) -> Result<(), Fault> {
+        self.commit(LegEvent::Drifted(drift)).await
+    }
+
+    /// Lets another worker go on at once.
+    pub(super) async fn release(&self) -> Result<(), Fault> {
+        self.commit(LegEvent::Released).await
+    }
+
+    /// The record as this leg knows it.
+    pub(super) fn latest(&self) -> Arc<Record> {
+        self.latest
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+            .clone()
+    }
+
+    /// Whether the execution is over for everyone who looks, as this leg knows it.
+    pub(super) fn is_over(&self) -> bool {
+        let latest = self.latest();
+        latest.status().is_terminal() || latest.is_expired(self.ledger.host.now())
+    }
+
+    async fn commit(&self, event: LegEvent) -> Result<(), Fault> {
         let fence = self.fence;
-        match self.ledger.commit(known, Event::Leg { fence, event }).await {
+        let event = Event::Leg { fence, event };
+        match self.ledger.commit(self.latest(), event).await {
             Ok((record, _)) => {
                 let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
                 if record.version() > latest.version() {

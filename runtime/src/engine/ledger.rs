@@ -19,7 +19,7 @@ pub(crate) struct Ledger {
 /// Why an event did not make it into the store.
 #[derive(Debug)]
 pub(crate) enum Rejected {
-    /// There is no such record, or its time is over.
+    /// There is no such record.
     Missing,
     /// The rules forbid it.
     Refused(Refusal),
@@ -34,13 +34,9 @@ impl From<StoreError> for Rejected {
 }
 
 impl Ledger {
-    /// The record, unless its time is over.
-    pub(crate) async fn find(&self, id: &TaskId) -> Result<Arc<Record>, Rejected> {
-        let record = self.store.load(id).await?;
-        let now = self.host.now();
-        record
-            .filter(|record| !record.is_expired(now))
-            .ok_or(Rejected::Missing)
+    /// The record, whether or not its time is over.
+    pub(crate) async fn load(&self, id: &TaskId) -> Result<Arc<Record>, Rejected> {
+        self.store.load(id).await?.ok_or(Rejected::Missing)
     }
 
     /// Applies `event` to the record `known`, or to whatever came in between: a refused swap says
@@ -52,7 +48,7 @@ impl Ledger {
     ) -> Result<(Arc<Record>, Report), Rejected> {
         loop {
             let verdict = machine::apply(&known, event.clone(), self.host.now());
-            let (Transition { record, entries }, report) = match verdict {
+            let (Transition { record, journal }, report) = match verdict {
                 Verdict::Change(transition, report) => (*transition, report),
                 Verdict::Unchanged(report) => return Ok((known, report)),
                 Verdict::Refused(refusal) => return Err(Rejected::Refused(refusal)),
@@ -61,11 +57,11 @@ impl Ledger {
             let swap = self.store.commit(Change {
                 expected: known.version(),
                 record: record.clone(),
-                entries,
+                journal,
             });
             match swap.await? {
                 Swap::Done => return Ok((record, report)),
-                Swap::Refused => known = self.find(known.id()).await?,
+                Swap::Refused => known = self.load(known.id()).await?,
             }
         }
     }

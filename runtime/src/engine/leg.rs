@@ -10,17 +10,19 @@ use std::{
     fmt::Display,
     panic::Location,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    task::Waker,
 };
 
 use tokio_util::sync::CancellationToken;
 
-use super::hold::Hold;
+use super::{hold::Hold, limits::Limits, machine::Told};
 use crate::{
     Mode, ToolError,
     disclosure::Disclosure,
-    input::form::{Answer, Ask},
+    host::{Host, Timestamp},
+    input::form::Ask,
     journal::{Entry, Kind},
-    record::{Origin, Pinned},
+    record::{Delivery, Origin, Pinned, Sleep, TaskId},
     store::StoreError,
 };
 
@@ -34,8 +36,12 @@ pub(crate) struct Leg {
     pub(crate) origin: Arc<Origin>,
     /// Raised when the call or the task was cancelled.
     pub(crate) cancelled: CancellationToken,
+    pub(crate) host: Arc<dyn Host>,
+    pub(super) limits: Limits,
     /// The execution that this leg works for; `None` where the call runs in its request.
     pub(super) hold: Option<Hold>,
+    /// Whether it is there only to clean up.
+    closing: bool,
     /// What the tool and its server have settled.
     terms: OnceLock<Terms>,
     state: Mutex<State>,
@@ -48,50 +54,94 @@ pub(crate) struct Terms {
     pub(crate) disclosure: Arc<Disclosure>,
 }
 
+/// What a leg is made of.
+#[derive(Debug)]
+pub(super) struct Parts {
+    pub(super) origin: Arc<Origin>,
+    pub(super) cancelled: CancellationToken,
+    pub(super) host: Arc<dyn Host>,
+    pub(super) limits: Limits,
+    pub(super) journal: Vec<Entry>,
+    pub(super) hold: Option<Hold>,
+    pub(super) closing: bool,
+}
+
 #[derive(Debug, Default)]
 struct State {
     journal: Vec<Entry>,
+    /// The bytes of the journal.
+    size: usize,
     /// The first entry that no operation has met yet.
     cursor: usize,
     /// The part in which the code is, for the keys of its operations.
     part: Option<&'static str>,
+    /// How many entries at the end of the journal are not in the store yet.
+    pending: usize,
     /// How often each name was used so far.
     used: HashMap<(Kind, String), u32>,
+    /// How often each key of a value was used so far.
+    values: HashMap<(&'static str, String), u32>,
     /// What live operations wait for, in the order in which they were reached.
     marks: BTreeMap<u64, Waiting>,
     next_mark: u64,
     steps_in_flight: usize,
     fault: Option<Fault>,
-    /// The latest status message that the record does not have yet.
-    status: Option<String>,
+    /// What the record does not have yet.
+    told: Told,
+    /// Wakes the driver of the leg.
+    waker: Option<Waker>,
 }
 
-/// An operation that waits for an answer.
+/// An operation that waits for something that comes from outside.
 #[derive(Debug)]
-struct Waiting {
-    key: String,
-    /// The question, where it was not put before.
-    ask: Option<Ask>,
+pub(crate) enum Waiting {
+    /// For an answer. The question is there where it was not put before.
+    Answer {
+        key: String,
+        ask: Option<Ask>,
+        deadline: Option<Timestamp>,
+    },
+    /// For a moment. It is there where the sleep has just begun.
+    Moment {
+        key: String,
+        until: Option<Timestamp>,
+    },
+}
+
+/// An operation of the tool when it is reached.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Operation<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) name: &'a str,
+    /// Names that it had before.
+    pub(crate) was: &'a [String],
+    pub(crate) place: Place,
 }
 
 /// What an operation finds when it is reached.
 #[derive(Debug)]
 pub(crate) enum Entered {
-    /// It ended in an earlier leg, as the entry tells.
+    /// It was reached in an earlier leg, as the entry tells.
     Replayed(Entry),
     /// It was never reached before; this is its key.
     Live(String),
+    /// The execution is over and only cleans up: this is what the operation fails with.
+    Closed(ToolError),
     /// The leg is over: stay pending.
     Stopped,
 }
 
-/// What the questions of a leg wait for, when nothing else can go on.
-#[derive(Clone, Debug)]
+/// What a leg waits for, when nothing else can go on.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Parking {
+    /// Entries that are not in the store yet.
+    pub(super) entries: Vec<Entry>,
     /// The questions that were not put before.
     pub(super) asked: Vec<Pinned>,
     /// The keys of all that is waited for.
     pub(super) waits: Vec<String>,
+    /// A sleep that has just begun.
+    pub(super) asleep: Option<Sleep>,
 }
 
 /// Why a leg ended without an outcome of the function.
@@ -101,6 +151,8 @@ pub(crate) enum Fault {
     Drift(String),
     /// A mistake of the author that only shows at run time.
     Misuse(String),
+    /// It did more than a limit allows.
+    OverLimit(String),
     /// The store failed; a later leg may do better.
     Store(StoreError),
     /// Another worker goes on, or the task ended: nothing of this leg counts any more.
@@ -123,6 +175,14 @@ impl Fault {
             format_args!("a question `{key}` with another form"),
             format_args!("a question `{key}` with a changed form"),
             place,
+        )
+    }
+
+    pub(crate) fn group_changed(key: &str, members: usize) -> Self {
+        Self::drift(
+            format_args!("a group of steps `{key}` with another number of members"),
+            format_args!("one of {members}"),
+            None,
         )
     }
 
@@ -167,19 +227,19 @@ impl Drop for InFlight {
 }
 
 impl Leg {
-    pub(super) fn new(
-        origin: Arc<Origin>,
-        cancelled: CancellationToken,
-        journal: Vec<Entry>,
-        hold: Option<Hold>,
-    ) -> Arc<Self> {
+    pub(super) fn new(parts: Parts) -> Arc<Self> {
+        let size = parts.journal.iter().map(Entry::size).sum();
         Arc::new(Self {
-            origin,
-            cancelled,
-            hold,
+            origin: parts.origin,
+            cancelled: parts.cancelled,
+            host: parts.host,
+            limits: parts.limits,
+            hold: parts.hold,
+            closing: parts.closing,
             terms: OnceLock::new(),
             state: Mutex::new(State {
-                journal,
+                journal: parts.journal,
+                size,
                 ..State::default()
             }),
         })
@@ -191,7 +251,7 @@ impl Leg {
     }
 
     /// What clients may be told of `error`.
-    pub(crate) fn tell(&self, error: ToolError) -> ToolError {
+    pub(crate) fn disclose(&self, error: ToolError) -> ToolError {
         match self.terms.get() {
             Some(terms) => terms.disclosure.tell(error),
             None => error,
@@ -203,55 +263,80 @@ impl Leg {
         std::mem::replace(&mut self.lock().part, part)
     }
 
-    /// Reaches the operation `name`: gives it its key and, where there is one, its entry.
-    pub(crate) fn enter(&self, kind: Kind, name: &str, place: Place) -> Entered {
-        self.enter_as(kind, name, None, place)
+    /// The name that an operation called `name` has outside of the part in which it is.
+    pub(crate) fn qualified(&self, name: &str) -> String {
+        self.lock().qualified(name)
     }
 
-    /// As [`enter`](Self::enter), where the operation may have an entry under its `former` name.
-    pub(crate) fn enter_as(
-        &self,
-        kind: Kind,
-        name: &str,
-        former: Option<&str>,
-        place: Place,
-    ) -> Entered {
+    /// The id of the task; `None` in a call that is none.
+    pub(crate) fn task_id(&self) -> Option<&TaskId> {
+        (self.origin.delivery == Delivery::Task).then_some(&self.origin.id)
+    }
+
+    /// Reaches an operation: gives it its key and, where there is one, its entry.
+    pub(crate) fn enter(&self, operation: Operation<'_>) -> Entered {
+        let Operation { kind, name, .. } = operation;
         let mut state = self.lock();
         if state.fault.is_some() {
             return Entered::Stopped;
         }
         if let Some(why) = bad_name(name) {
-            let fault = Fault::Misuse(format!("the {} `{name}` {why}", kind.noun()));
-            state.fault = Some(fault);
+            state.fault = Some(Fault::Misuse(format!("the {} `{name}` {why}", kind.noun())));
             return Entered::Stopped;
         }
-        let key = state.key(kind, name);
-        let former = former.map(|former| state.key(kind, former));
-        let is_met = |entry: &Entry| {
-            entry.kind() == kind && (entry.key() == key || Some(entry.key()) == former.as_deref())
-        };
-        match state.next_operation() {
-            None => Entered::Live(key),
-            Some(entry) if is_met(&entry) => {
+        let name = state.qualified(name);
+        let times = state.times(kind, &name);
+        let key = numbered(&name, times);
+        let former = operation.was.iter().map(|name| state.qualified(name));
+        let mut keys: Vec<String> = former.map(|name| numbered(&name, times)).collect();
+        keys.push(key.clone());
+        let entry = state.next_operation();
+        let fits =
+            |entry: &Entry| entry.kind() == kind && keys.iter().any(|key| entry.key() == key);
+        match entry {
+            Some(entry) if fits(&entry) => {
                 state.cursor += 1;
                 Entered::Replayed(entry)
             }
+            // What is left of the journal, if anything, was cleaned up by an earlier closing leg.
+            _ if self.closing && kind != Kind::Cleanup => Entered::Closed(ToolError::cancelled()),
+            None => Entered::Live(key),
             Some(entry) => {
                 state.fault = Some(Fault::drift(
                     format_args!("the {} `{}` here", entry.kind().noun(), entry.key()),
                     format_args!("the {} `{key}`", kind.noun()),
-                    place,
+                    operation.place,
                 ));
                 Entered::Stopped
             }
         }
     }
 
-    /// The answer to the question `key`, where the journal has one.
-    pub(crate) fn answer(&self, key: &str) -> Option<Result<Answer, serde_json::Error>> {
+    /// The key of a value that is not journaled: the same in every leg as long as the order of
+    /// equal keys is.
+    pub(crate) fn numbered(&self, purpose: &'static str, key: &str) -> String {
+        let mut state = self.lock();
+        let key = state.qualified(key);
+        let times = state.values.entry((purpose, key.clone())).or_default();
+        *times += 1;
+        numbered(&key, *times)
+    }
+
+    /// The entry that belongs to the operation `key`, where the journal has one of the kind.
+    pub(crate) fn belonging(&self, kind: Kind, key: &str) -> Option<Entry> {
         let state = self.lock();
-        let answered = |entry: &&Entry| entry.kind() == Kind::Answered && entry.key() == key;
-        state.journal.iter().find(answered).map(Entry::answer)
+        let belongs = |entry: &&Entry| entry.kind() == kind && entry.key() == key;
+        state.journal.iter().find(belongs).cloned()
+    }
+
+    /// What came back for the question `key`: an answer or the end of its time, whichever the
+    /// journal has first.
+    pub(crate) fn answer(&self, key: &str) -> Option<Entry> {
+        let state = self.lock();
+        let came_back = |entry: &&Entry| {
+            matches!(entry.kind(), Kind::Answered | Kind::TimedOut) && entry.key() == key
+        };
+        state.journal.iter().find(came_back).cloned()
     }
 
     /// Whether the tool may wait for the question `key` at all.
@@ -276,24 +361,36 @@ impl Leg {
     /// Why not.
     pub(crate) fn can_ask(&self, ask: &Ask) -> Result<(), &'static str> {
         let client = &self.origin.client;
-        match (&self.hold, &ask.url) {
-            (None, _) => Err("this call cannot ask: it runs in its request, not as a task"),
-            (Some(_), None) if !client.elicits_forms => {
+        if self.hold.is_none() {
+            return Err("this call cannot ask: it runs in its request, not as a task");
+        }
+        match ask.url {
+            None if !client.elicits_forms => {
                 Err("this client cannot ask a person: it did not declare form elicitation")
             }
-            (Some(_), Some(_)) if !client.elicits_urls => {
+            Some(_) if !client.elicits_urls => {
                 Err("this client cannot send a person anywhere: it did not declare URL elicitation")
             }
-            (Some(_), _) => Ok(()),
+            _ => Ok(()),
         }
     }
 
-    /// Leaves a mark that the question `key` waits for its answer.
-    pub(crate) fn mark(self: &Arc<Self>, key: String, ask: Option<Ask>) -> Mark {
+    /// Whether the leg works for a task, so that it can park.
+    pub(crate) const fn can_park(&self) -> bool {
+        self.hold.is_some()
+    }
+
+    /// Whether the execution is over, so that what waits can only be given up.
+    pub(crate) const fn is_closing(&self) -> bool {
+        self.closing
+    }
+
+    /// Leaves a mark that an operation waits for something from outside.
+    pub(crate) fn mark(self: &Arc<Self>, waiting: Waiting) -> Mark {
         let mut state = self.lock();
         let id = state.next_mark;
         state.next_mark += 1;
-        state.marks.insert(id, Waiting { key, ask });
+        state.marks.insert(id, waiting);
         Mark {
             leg: self.clone(),
             id,
@@ -306,35 +403,72 @@ impl Leg {
         InFlight(self.clone())
     }
 
-    /// Makes `entry` durable. Where that fails, the leg is over and the caller stays pending.
-    pub(crate) async fn record(&self, entry: Entry) -> bool {
-        if let Some(hold) = &self.hold
-            && let Err(fault) = hold.progress(entry.clone()).await
-        {
-            self.stop(fault);
-            return false;
-        }
+    /// Adds an entry that is made durable with whatever is made durable next.
+    pub(crate) fn note(&self, entry: Entry) {
         let mut state = self.lock();
-        state.journal.push(entry);
+        if let Err(fault) = state.append(entry, &self.limits) {
+            state.fault.get_or_insert(fault);
+            return;
+        }
         state.cursor = state.journal.len();
-        true
+        state.pending += 1;
+    }
+
+    /// Makes what was noted durable. Where that fails, the leg is over and the caller stays
+    /// pending.
+    pub(crate) async fn flush(&self) -> bool {
+        let pending = self.lock().take_pending();
+        if pending.is_empty() {
+            return true;
+        }
+        let Some(hold) = &self.hold else { return true };
+        match hold.progress(pending).await {
+            Ok(()) => true,
+            Err(fault) => {
+                self.stop(fault);
+                false
+            }
+        }
+    }
+
+    /// Makes `entry` durable, with all that was noted before it. Where that fails, the leg is over
+    /// and the caller stays pending.
+    pub(crate) async fn record(&self, entry: Entry) -> bool {
+        self.note(entry);
+        !self.is_stopped() && self.flush().await
     }
 
     /// Ends the leg, whatever its function does.
     pub(crate) fn stop(&self, fault: Fault) {
-        self.lock().fault.get_or_insert(fault);
+        let mut state = self.lock();
+        state.fault.get_or_insert(fault);
+        state.wake();
     }
 
-    /// Sets the status message, unless the journal still has something to replay.
-    pub(crate) fn set_status(&self, message: String) {
+    fn is_stopped(&self) -> bool {
+        self.lock().fault.is_some()
+    }
+
+    /// The bytes that a value in the journal may have.
+    pub(crate) const fn value_limit(&self) -> usize {
+        self.limits.journal_value_bytes
+    }
+
+    /// Tells something of the task, unless the journal still has something to replay.
+    pub(crate) fn tell(&self, tell: impl FnOnce(&mut Told)) {
         let mut state = self.lock();
         if self.hold.is_some() && state.next_operation().is_none() {
-            state.status = Some(message);
+            tell(&mut state.told);
+            state.wake();
         }
     }
 
-    pub(super) fn take_status(&self) -> Option<String> {
-        self.lock().status.take()
+    /// What is to be told of the task. `waker` is woken when there is more.
+    pub(super) fn take_told(&self, waker: &Waker) -> Option<Told> {
+        let mut state = self.lock();
+        state.waker = Some(waker.clone());
+        let told = std::mem::take(&mut state.told);
+        (told != Told::default()).then_some(told)
     }
 
     pub(super) fn take_fault(&self) -> Option<Fault> {
@@ -347,11 +481,25 @@ impl Leg {
         if state.marks.is_empty() || state.steps_in_flight > 0 {
             return None;
         }
-        let marks = std::mem::take(&mut state.marks);
-        let waits = marks.values().map(|waiting| waiting.key.clone()).collect();
-        let pin = |Waiting { key, ask }| ask.map(|ask| Pinned { key, ask });
-        let asked = marks.into_values().filter_map(pin).collect();
-        Some(Parking { asked, waits })
+        let mut parking = Parking {
+            entries: state.take_pending(),
+            ..Parking::default()
+        };
+        for waiting in std::mem::take(&mut state.marks).into_values() {
+            match waiting {
+                Waiting::Answer { key, ask, deadline } => {
+                    parking.waits.push(key.clone());
+                    parking
+                        .asked
+                        .extend(ask.map(|ask| Pinned { key, ask, deadline }));
+                }
+                Waiting::Moment { key, until } => {
+                    parking.waits.push(key.clone());
+                    parking.asleep = until.map(|until| Sleep { key, until });
+                }
+            }
+        }
+        Some(parking)
     }
 
     /// The fault where the function ended or wants to park before it met all that the journal has.
@@ -371,19 +519,19 @@ impl Leg {
 }
 
 impl State {
-    /// The key of the next operation called `name`.
-    fn key(&mut self, kind: Kind, name: &str) -> String {
-        let name = match self.part {
+    /// The name of an operation with that of its part.
+    fn qualified(&self, name: &str) -> String {
+        match self.part {
             Some(part) => format!("{part}/{name}"),
             None => name.into(),
-        };
-        let times = self.used.entry((kind, name.clone())).or_default();
-        *times += 1;
-        if *times == 1 {
-            name
-        } else {
-            format!("{name}#{times}")
         }
+    }
+
+    /// How often the name was used for operations of the kind, this time included.
+    fn times(&mut self, kind: Kind, name: &str) -> u32 {
+        let times = self.used.entry((kind, name.into())).or_default();
+        *times += 1;
+        *times
     }
 
     /// The next entry of an operation, without reading past it.
@@ -392,6 +540,38 @@ impl State {
         let skipped = rest.iter().take_while(|entry| !entry.kind().is_operation());
         self.cursor += skipped.count();
         self.journal.get(self.cursor).cloned()
+    }
+
+    fn append(&mut self, entry: Entry, limits: &Limits) -> Result<(), Fault> {
+        self.size += entry.size();
+        if self.size > limits.journal_bytes || self.journal.len() >= limits.journal_entries {
+            return Err(Fault::OverLimit(format!(
+                "the journal of this task would have more than {} entries or {} bytes",
+                limits.journal_entries, limits.journal_bytes
+            )));
+        }
+        self.journal.push(entry);
+        Ok(())
+    }
+
+    fn take_pending(&mut self) -> Vec<Entry> {
+        let from = self.journal.len() - std::mem::take(&mut self.pending);
+        self.journal[from..].to_vec()
+    }
+
+    fn wake(&mut self) {
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
+/// The key of the operation called `name` that is the `times`th of this name.
+fn numbered(name: &str, times: u32) -> String {
+    if times == 1 {
+        name.into()
+    } else {
+        format!("{name}#{times}")
     }
 }
 

@@ -4,6 +4,7 @@ mod driver;
 mod hold;
 pub(crate) mod ledger;
 pub(crate) mod leg;
+pub(crate) mod limits;
 pub(crate) mod machine;
 mod runner;
 
@@ -14,19 +15,23 @@ use std::{
 };
 
 use serde_json::{Map, Value};
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::{
+    sync::{CancellationToken, DropGuard},
+    task::TaskTracker,
+};
 
 use self::{
     ledger::{Ledger, Rejected},
     leg::Leg,
+    limits::Limits,
     machine::{Event, Refusal, Report},
 };
 use crate::{
     decision::{Caller, Decision, decide},
     error::ProtocolError,
     host::{Host, Timestamp},
-    record::{Client, End, FORMAT, Lease, Origin, Record, TaskId},
-    store::{Store, StoreError},
+    record::{Client, Delivery, End, FORMAT, Lease, Origin, Record, TaskId},
+    store::StoreError,
     tool::Registered,
 };
 
@@ -47,12 +52,21 @@ pub(crate) struct Engine {
 pub(crate) struct Shared {
     tools: HashMap<&'static str, Registered>,
     ledger: Ledger,
+    limits: Limits,
     pool: String,
     server_version: String,
+    drift_grace: Duration,
     /// This process, in leases.
     worker: String,
     /// The tokens of the legs that run here.
     running: Mutex<HashMap<TaskId, CancellationToken>>,
+    /// The legs that run here.
+    legs: TaskTracker,
+    /// Raised when no more legs are to begin.
+    closing: CancellationToken,
+    /// Raised when the legs that run are to let go.
+    hurry: CancellationToken,
+    /// Raised when everything is to end where it stands.
     stop: CancellationToken,
 }
 
@@ -60,10 +74,11 @@ pub(crate) struct Shared {
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) tools: Vec<Registered>,
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) host: Arc<dyn Host>,
+    pub(crate) ledger: Ledger,
+    pub(crate) limits: Limits,
     pub(crate) pool: String,
     pub(crate) server_version: String,
+    pub(crate) drift_grace: Duration,
 }
 
 /// A call of a tool, as it came in.
@@ -73,6 +88,7 @@ pub(crate) struct Call {
     pub(crate) arguments: Map<String, Value>,
     pub(crate) caller: Caller,
     pub(crate) client: Client,
+    pub(crate) owner: Option<String>,
     /// Raised when the client gave up on the request.
     pub(crate) cancelled: CancellationToken,
 }
@@ -105,19 +121,23 @@ impl Engine {
     /// Starts an engine. Must be called in a runtime.
     pub(crate) fn start(parts: Parts) -> Self {
         let stop = CancellationToken::new();
-        let Parts { store, host, .. } = parts;
-        let worker = TaskId::from_random(host.random()).to_string();
+        let worker = TaskId::from_random(parts.ledger.host.random()).to_string();
         let named = parts
             .tools
             .into_iter()
             .map(|tool| (tool.definition.name, tool));
         let shared = Arc::new(Shared {
             tools: named.collect(),
-            ledger: Ledger { store, host },
+            ledger: parts.ledger,
+            limits: parts.limits,
             pool: parts.pool,
             server_version: parts.server_version,
+            drift_grace: parts.drift_grace,
             worker,
             running: Mutex::default(),
+            legs: TaskTracker::new(),
+            closing: stop.child_token(),
+            hurry: stop.child_token(),
             stop: stop.clone(),
         });
         tokio::spawn(driver::drive(shared.clone()));
@@ -125,6 +145,26 @@ impl Engine {
             shared,
             _stop: Arc::new(stop.drop_guard()),
         }
+    }
+
+    /// Begins no more legs, gives those that run until `patience` is over to reach a park or their
+    /// end, and then takes their leases from them, so that other workers go on at once.
+    pub(crate) async fn shut_down(&self, patience: Duration) {
+        let Shared {
+            closing,
+            legs,
+            hurry,
+            ..
+        } = &*self.shared;
+        closing.cancel();
+        legs.close();
+        let host = self.shared.host();
+        tokio::select! {
+            () = legs.wait() => return,
+            () = host.sleep_until(host.now().after(patience)) => {}
+        }
+        hurry.cancel();
+        legs.wait().await;
     }
 
     /// Calls a tool: in this call or as a task, by one decision before any work.
@@ -152,11 +192,21 @@ impl Engine {
                 return Ok(Reply::End(runner::tool_error(text)));
             }
         };
-        let origin = self.shared.origin(tool, arguments, call.client);
+        let mut origin = self.shared.origin(tool, arguments, call.client, call.owner);
         if decision == Decision::Task {
-            return Ok(Reply::Task(self.create(origin).await?));
+            origin.delivery = Delivery::Task;
+            let ttl_ms = Some(tool.definition.ttl_ms);
+            return Ok(Reply::Task(self.create(origin, ttl_ms).await?));
         }
-        let leg = Leg::new(origin.into(), call.cancelled, Vec::new(), None);
+        let leg = Leg::new(leg::Parts {
+            origin: origin.into(),
+            cancelled: call.cancelled,
+            host: self.shared.ledger.host.clone(),
+            limits: self.shared.limits,
+            journal: Vec::new(),
+            hold: None,
+            closing: false,
+        });
         Ok(Reply::End(
             runner::run_in_call(tool, &leg, self.shared.host()).await,
         ))
@@ -164,35 +214,37 @@ impl Engine {
 
     /// Makes a task. It is in the store, and so known to every instance, before its first leg
     /// begins and before the client hears of it.
-    async fn create(&self, mut origin: Origin) -> Result<Arc<Record>, Rejection> {
-        origin.id = Some(TaskId::from_random(self.shared.host().random()));
-        let record = Arc::new(Record::created(origin, self.shared.lease()));
-        let store = &self.shared.ledger.store;
-        store
-            .insert(record.clone())
-            .await
-            .map_err(|error| store_failed(&error))?;
+    async fn create(&self, origin: Origin, ttl_ms: Option<u64>) -> Result<Arc<Record>, Rejection> {
+        if self.shared.closing.is_cancelled() {
+            let error = ProtocolError::internal("the server is shutting down; try again");
+            return Err(error.because("shutting_down").into());
+        }
+        let record = Arc::new(Record::created(origin, ttl_ms, self.shared.lease()));
+        let inserted = self.shared.ledger.store.insert(record.clone()).await;
+        inserted.map_err(|error| store_failed(&error))?;
         self.shared.spawn_leg(record.clone(), Vec::new());
         Ok(record)
     }
 
     /// The task as it stands.
-    pub(crate) async fn get(&self, id: &TaskId) -> Result<Arc<Record>, ProtocolError> {
-        self.shared
-            .ledger
-            .find(id)
-            .await
-            .map_err(|why| rejected(why, id))
+    pub(crate) async fn get(
+        &self,
+        id: &TaskId,
+        owner: Option<&str>,
+    ) -> Result<Arc<Record>, ProtocolError> {
+        self.find(id, owner).await
     }
 
     /// Takes answers for a task.
     pub(crate) async fn update(
         &self,
         id: &TaskId,
+        owner: Option<&str>,
         answers: BTreeMap<String, Value>,
     ) -> Result<Report, ProtocolError> {
-        let (_, report) = self.apply(id, Event::Answered(answers)).await?;
-        tracing::debug!(task = %id, accepted = ?report.accepted, ignored = ?report.ignored, "update");
+        let known = self.find(id, owner).await?;
+        let (_, report) = self.apply(known, Event::Answered(answers)).await?;
+        tracing::debug!(task = %id, ?report, "update");
         Ok(report)
     }
 
@@ -200,24 +252,39 @@ impl Engine {
     pub(crate) async fn cancel(
         &self,
         id: &TaskId,
-        reason: Option<String>,
+        owner: Option<&str>,
     ) -> Result<(), ProtocolError> {
-        self.apply(id, Event::Cancelled { reason }).await?;
+        let known = self.find(id, owner).await?;
+        self.apply(known, Event::Cancelled { reason: None }).await?;
         self.shared.raise(id);
         Ok(())
     }
 
+    /// The task, if it is there for this owner. What belongs to others is not there, and only its
+    /// owner is told that a task was there.
+    async fn find(&self, id: &TaskId, owner: Option<&str>) -> Result<Arc<Record>, ProtocolError> {
+        let record = match self.shared.ledger.load(id).await {
+            Ok(record) => record,
+            Err(why) => return Err(rejected(why, id)),
+        };
+        if record.origin.owner.as_deref() != owner {
+            return Err(rejected(Rejected::Missing, id));
+        }
+        if record.is_expired(self.shared.host().now()) {
+            let message = format!("the task `{id}` expired");
+            return Err(ProtocolError::invalid_params(message).because("expired"));
+        }
+        Ok(record)
+    }
+
     async fn apply(
         &self,
-        id: &TaskId,
+        known: Arc<Record>,
         event: Event,
     ) -> Result<(Arc<Record>, Report), ProtocolError> {
-        let ledger = &self.shared.ledger;
-        let known = ledger.find(id).await.map_err(|why| rejected(why, id))?;
-        ledger
-            .commit(known, event)
-            .await
-            .map_err(|why| rejected(why, id))
+        let id = known.id().clone();
+        let applied = self.shared.ledger.commit(known, event).await;
+        applied.map_err(|why| rejected(why, &id))
     }
 }
 
@@ -234,23 +301,42 @@ impl Shared {
     }
 
     fn lease_end(&self) -> Timestamp {
-        later(self.host().now(), LEASE)
+        self.host().now().after(LEASE)
     }
 
-    fn origin(&self, tool: &Registered, arguments: Map<String, Value>, client: Client) -> Origin {
+    fn origin(
+        &self,
+        tool: &Registered,
+        arguments: Map<String, Value>,
+        client: Client,
+        owner: Option<String>,
+    ) -> Origin {
         let definition = &tool.definition;
+        let random = || TaskId::from_random(self.host().random());
         Origin {
             format: FORMAT,
-            id: None,
+            id: random(),
+            delivery: Delivery::Call,
             pool: self.pool.clone(),
             tool: definition.name.into(),
-            fingerprint: format!("{}\n{}", self.server_version, tool.fingerprint),
+            fingerprint: tool.fingerprint.clone(),
+            server_version: self.server_version.clone(),
+            seed: random().to_string(),
             arguments,
+            owner,
             client,
             created_at: self.host().now(),
-            ttl_ms: Some(definition.ttl_ms),
             poll_ms: definition.poll_ms,
+            cleans_up: definition
+                .operations
+                .iter()
+                .any(|(kind, _)| *kind == "cleanup"),
         }
+    }
+
+    fn is_running(&self, id: &TaskId) -> bool {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.contains_key(id)
     }
 
     /// Raises the token of the leg that runs here for `id`, where there is one.
@@ -260,12 +346,6 @@ impl Shared {
             token.cancel();
         }
     }
-}
-
-/// The point `by` after `time`.
-fn later(time: Timestamp, by: Duration) -> Timestamp {
-    let millis = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
-    time.checked_add(millis).unwrap_or(time)
 }
 
 /// What the client is told where an event was not taken.

@@ -15,14 +15,15 @@ use tokio_util::sync::CancellationToken;
 use super::{
     GRACE, LEASE, Shared,
     hold::Hold,
-    later,
-    leg::{Fault, Leg, Parking},
+    leg::{self, Fault, Leg, Parking},
+    limits::Limits,
+    machine::Told,
 };
 use crate::{
     error::ProtocolError,
     host::{BoxFuture, Host},
     journal::Entry,
-    record::{End, Record, TaskId},
+    record::{Closing, Drift, End, Record, TaskId},
     tool::{Outcome, Registered},
 };
 
@@ -33,10 +34,12 @@ enum Turn {
     Ended(End),
     /// It can only wait.
     Parked(Parking),
-    /// It told how it goes; it is to be polled again.
-    Status(String),
+    /// It told something of its task; it is to be polled again.
+    Told(Told),
     /// The leg is over, whatever the function says.
     Faulted(Fault),
+    /// The leg was given up in the middle.
+    Dropped,
 }
 
 /// The function of a tool while it runs.
@@ -63,11 +66,11 @@ impl Running {
                 (Some(fault), _) => Turn::Faulted(fault),
                 (None, Poll::Ready(outcome)) => match leg.unread() {
                     Some(fault) => Turn::Faulted(fault),
-                    None => Turn::Ended(end(outcome)),
+                    None => Turn::Ended(end(outcome, &leg.limits)),
                 },
                 (None, Poll::Pending) => {
-                    if let Some(message) = leg.take_status() {
-                        return Poll::Ready(Turn::Status(message));
+                    if let Some(told) = leg.take_told(cx.waker()) {
+                        return Poll::Ready(Turn::Told(told));
                     }
                     match leg.parking() {
                         None => return Poll::Pending,
@@ -108,7 +111,7 @@ pub(super) async fn run_in_call(tool: &Registered, leg: &Arc<Leg>, host: &dyn Ho
                 Turn::Ended(end) => return end,
                 Turn::Faulted(fault) => return failed(&fault),
                 // Without a task there is nobody to tell, and nothing that could park.
-                Turn::Status(_) | Turn::Parked(_) => {}
+                Turn::Told(_) | Turn::Parked(_) | Turn::Dropped => {}
             }
         }
     };
@@ -123,9 +126,10 @@ impl Shared {
     /// Runs a leg of an execution that this worker has just claimed.
     pub(super) fn spawn_leg(self: &Arc<Self>, record: Arc<Record>, journal: Vec<Entry>) {
         let shared = self.clone();
-        tokio::spawn(async move {
+        self.legs.spawn(async move {
             let stop = shared.stop.clone();
             tokio::select! {
+                biased;
                 () = stop.cancelled() => {}
                 () = shared.run_leg(record, journal) => {}
             }
@@ -137,66 +141,103 @@ impl Shared {
             return;
         };
         let id = record.id().clone();
-        let origin = record.origin.clone();
+        let closing = matches!(record.closing, Some(Closing::Running(_)));
         let cancelled = CancellationToken::new();
-        let _registered = Registration::new(self, &id, &cancelled);
-        let hold = Hold::new(self.ledger.clone(), record);
-        let leg = Leg::new(origin, cancelled, journal, Some(hold));
+        if closing {
+            cancelled.cancel();
+        }
+        let leg = Leg::new(leg::Parts {
+            origin: record.origin.clone(),
+            cancelled: cancelled.clone(),
+            host: self.ledger.host.clone(),
+            limits: self.limits,
+            journal,
+            hold: Some(Hold::new(self.ledger.clone(), record)),
+            closing,
+        });
         let Some(hold) = &leg.hold else { return };
-        let written = match self.drive_leg(tool, &leg, hold).await {
-            Turn::Ended(end) => hold.finish(end).await,
-            Turn::Parked(parking) => hold.park(parking).await,
-            Turn::Faulted(fault @ (Fault::Drift(_) | Fault::Misuse(_))) => {
-                hold.finish(failed(&fault)).await
-            }
-            Turn::Faulted(fault) => Err(fault),
-            Turn::Status(_) => Ok(()),
-        };
-        match written {
-            Ok(()) => {}
-            Err(Fault::Superseded) => {
-                tracing::debug!(task = %id, "a leg ended that nobody waits for any more");
-            }
-            Err(fault @ (Fault::Drift(_) | Fault::Misuse(_))) => {
-                if let Err(fault) = hold.finish(failed(&fault)).await {
-                    tracing::error!(task = %id, ?fault, "the end of a task could not be written");
+        let _registered = Registration::new(self, &id, &cancelled);
+        let turn = self.drive_leg(tool, &leg, hold).await;
+        if let Err(fault) = self.write_down(turn, hold, tool).await {
+            match fault {
+                Fault::Superseded => {
+                    tracing::debug!(task = %id, "a leg ended that nobody waits for any more");
                 }
-            }
-            Err(Fault::Store(error)) => {
-                tracing::error!(task = %id, %error, "a leg is given up until its lease has ended");
+                Fault::Store(error) => {
+                    tracing::error!(task = %id, %error, "a leg is given up until its lease ends");
+                }
+                fault => tracing::error!(task = %id, ?fault, "a leg could not be ended"),
             }
         }
     }
 
+    /// Writes down what became of a leg.
+    async fn write_down(&self, turn: Turn, hold: &Hold, tool: &Registered) -> Result<(), Fault> {
+        let written = match turn {
+            Turn::Ended(end) => hold.finish(end).await,
+            Turn::Parked(parking) => hold.park(parking).await,
+            Turn::Faulted(fault) => Err(fault),
+            Turn::Dropped => hold.release().await,
+            Turn::Told(_) => Ok(()),
+        };
+        match written {
+            Err(Fault::Drift(message)) => hold.drift(self.drift(message, hold, tool)).await,
+            Err(fault @ (Fault::Misuse(_) | Fault::OverLimit(_))) => {
+                hold.finish(failed(&fault)).await
+            }
+            written => written,
+        }
+    }
+
+    /// Leaves the task to workers with other code, for a while.
+    fn drift(&self, message: String, hold: &Hold, tool: &Registered) -> Drift {
+        let grace = self.host().now().after(self.drift_grace);
+        let end = hold.latest().expires_at();
+        Drift {
+            fingerprint: tool.fingerprint.clone(),
+            message,
+            until: end.map_or(grace, |end| end.min(grace)),
+        }
+    }
+
     /// Polls the function until the leg is over, renews the lease meanwhile, and lets go of it some
-    /// time after it was cancelled.
+    /// time after it was cancelled or the server began to close.
     async fn drive_leg(&self, tool: &Registered, leg: &Arc<Leg>, hold: &Hold) -> Turn {
         let mut running = Running::start(tool, leg);
         let host = self.host();
-        let beat = || host.sleep_until(later(host.now(), LEASE / 3));
+        let beat = || host.sleep_until(host.now().after(LEASE / 3));
         let mut heartbeat = beat();
-        let wind_down = wind_down(host, &leg.cancelled);
-        tokio::pin!(wind_down);
+        let given_up = async {
+            if leg.is_closing() {
+                // It has to end what it does, and nothing can be taken from it any more.
+                std::future::pending::<()>().await;
+            } else {
+                wind_down(host, &leg.cancelled).await;
+            }
+        };
+        tokio::pin!(given_up);
         loop {
             let turn = tokio::select! {
                 biased;
                 turn = poll_fn(|cx| running.poll(leg, cx)) => turn,
-                () = &mut wind_down => return Turn::Faulted(Fault::Superseded),
+                () = &mut given_up => return Turn::Dropped,
+                () = self.hurry.cancelled() => return Turn::Dropped,
                 () = &mut heartbeat => {
                     heartbeat = beat();
                     match hold.renew(self.lease_end()).await {
+                        Ok(()) if hold.is_over() => leg.cancelled.cancel(),
+                        Ok(()) => {}
                         // A cancel by another process shows itself here.
                         Err(Fault::Superseded) => leg.cancelled.cancel(),
                         Err(fault) => tracing::warn!(?fault, "a lease could not be renewed"),
-                        Ok(()) => {}
                     }
                     continue;
                 }
             };
-            let Turn::Status(message) = turn else {
+            let Turn::Told(told) = turn else {
                 return turn;
             };
-            if let Err(fault) = hold.status(message).await {
+            if let Err(fault) = hold.tell(told).await {
                 return Turn::Faulted(fault);
             }
         }
@@ -206,7 +247,7 @@ impl Shared {
 /// Ready when a leg that was cancelled has had its time to end.
 async fn wind_down(host: &dyn Host, cancelled: &CancellationToken) {
     cancelled.cancelled().await;
-    host.sleep_until(later(host.now(), GRACE)).await;
+    host.sleep_until(host.now().after(GRACE)).await;
 }
 
 /// Makes the token of a leg known to those who cancel, while the leg runs.
@@ -237,11 +278,21 @@ impl Drop for Registration<'_> {
 }
 
 /// The end that the outcome of a function is.
-fn end(outcome: Outcome) -> End {
-    match outcome.map_err(crate::ToolError::into_wire) {
+fn end(outcome: Outcome, limits: &Limits) -> End {
+    let end = match outcome.map_err(crate::ToolError::into_wire) {
         Ok(result) => result_end(&result),
         Err(Ok(text)) => tool_error(text),
         Err(Err(error)) => End::Error(error),
+    };
+    match serde_json::to_vec(&end).map(|json| json.len()) {
+        Ok(bytes) if bytes <= limits.result_bytes => end,
+        Ok(bytes) => End::Error(over_limit(format!(
+            "the result has {bytes} bytes, more than the {} that it may have",
+            limits.result_bytes
+        ))),
+        Err(_) => End::Error(ProtocolError::internal(
+            "the result cannot be written as JSON",
+        )),
     }
 }
 
@@ -259,9 +310,19 @@ fn result_end(result: &CallToolResult) -> End {
     }
 }
 
+fn over_limit(why: String) -> ProtocolError {
+    ProtocolError {
+        code: ProtocolError::OVER_LIMIT,
+        message: why.into(),
+        data: None,
+    }
+    .because("over_limit")
+}
+
 fn failed(fault: &Fault) -> End {
     End::Error(match fault {
         Fault::Drift(text) => ProtocolError::internal(text.clone()).because("drift"),
+        Fault::OverLimit(text) => over_limit(text.clone()),
         Fault::Misuse(text) => ProtocolError::internal(text.clone()).because("misuse"),
         Fault::Store(_) => ProtocolError::internal("the task store failed").because("store"),
         Fault::Superseded => ProtocolError::internal("the call was given up"),

@@ -205,7 +205,7 @@ fn is_option(options: &[Choosable], value: &Value) -> bool {
 }
 
 /// The whole number that `value` is; JSON writes 5 and 5.0 for the same one.
-pub(super) fn whole(value: &Value) -> Option<i128> {
+pub(crate) fn whole(value: &Value) -> Option<i128> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if let Some(n) = value.as_i64() {
         return Some(n.into());

@@ -254,7 +254,22 @@ impl<'a, T, N> Question<'a, T, N> {
     /// Gives up the question after `duration`, with an `Err` that
     /// [`is_timed_out`](crate::ToolError::is_timed_out).
     ///
-    /// This version cannot wait so yet: a call that reaches the question fails, and says so.
+    /// ```
+    /// use siding::prelude::*;
+    /// use std::time::Duration;
+    ///
+    /// /// Deploys, unless somebody objects within an hour.
+    /// #[mcp_tool(task = "required")]
+    /// async fn deploy(ctx: &mut Ctx) -> Result<String> {
+    ///     let hour = Duration::from_hours(1);
+    ///     let objection: Result<String> = ctx.input("Why not?").timeout(hour).key("why-not").await;
+    ///     match objection {
+    ///         Ok(why) => Err(ToolError::new(why)),
+    ///         Err(error) if error.is_timed_out() => Ok("deployed".into()),
+    ///         Err(error) => Err(error),
+    ///     }
+    /// }
+    /// ```
     pub fn timeout(mut self, duration: Duration) -> Self {
         self.wait.give_up_after(duration);
         self

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Result, ToolError,
-    engine::leg::{Entered, Fault, Leg, Mark},
+    engine::leg::{Entered, Fault, Leg, Mark, Operation, Waiting},
     journal::Kind,
 };
 
@@ -36,8 +36,8 @@ pub(super) fn read<T: Input>(given: Given) -> Result<Result<T>, String> {
 pub(super) struct Wait {
     leg: Arc<Leg>,
     ask: Ask,
-    /// The name that the question had before.
-    former: Option<String>,
+    /// The names that the question had before.
+    former: Vec<String>,
     /// Why nobody can answer it.
     refusal: Option<&'static str>,
     timeout: Option<Duration>,
@@ -58,7 +58,7 @@ impl Wait {
         Self {
             leg,
             ask,
-            former: None,
+            former: Vec::new(),
             refusal: None,
             timeout: None,
             stage: Stage::New,
@@ -67,7 +67,7 @@ impl Wait {
     }
 
     pub(super) fn was(&mut self, former: String) {
-        self.former = Some(former);
+        self.former.push(former);
     }
 
     pub(super) fn refuse(&mut self, why: &'static str) {
@@ -89,27 +89,25 @@ impl Wait {
         }
         self.stage = Stage::Done;
         let Named { key, location } = name;
-        let former = self.former.as_deref();
-        match self.leg.enter_as(Kind::Asked, key, former, *location) {
+        let entered = self.leg.enter(Operation {
+            kind: Kind::Asked,
+            name: key,
+            was: &self.former,
+            place: *location,
+        });
+        match entered {
             Entered::Stopped => Poll::Pending,
+            Entered::Closed(error) => Poll::Ready(Err(error)),
             Entered::Live(key) => {
                 self.key = key;
                 self.put()
             }
             Entered::Replayed(entry) => {
                 self.key = entry.key().into();
-                match entry.ask() {
-                    Ok(asked) if asked.same_shape(&self.ask) => {}
+                match entry.tells::<Ask>() {
+                    Ok(asked) if asked.same_shape(&self.ask) => self.replay(),
                     _ => {
                         let fault = Fault::form_changed(&self.key, *location);
-                        return self.stop(fault);
-                    }
-                }
-                match self.leg.answer(&self.key) {
-                    None => self.mark(None),
-                    Some(Ok(answer)) => Poll::Ready(Ok(answer)),
-                    Some(Err(error)) => {
-                        let fault = Fault::unreadable(Kind::Answered, &self.key, &error);
                         self.stop(fault)
                     }
                 }
@@ -122,14 +120,6 @@ impl Wait {
         if let Err(fault) = self.leg.may_wait(&self.key) {
             return self.stop(fault);
         }
-        if self.timeout.is_some() {
-            let text = format!(
-                "the question `{}` has a `.timeout(..)`, which this version cannot serve yet; \
-                 leave it out",
-                self.key
-            );
-            return self.stop(Fault::Misuse(text));
-        }
         if let Some(why) = self.refusal {
             let text = format!("the question `{}` {why}", self.key);
             return Poll::Ready(Err(ToolError::new(text)));
@@ -137,7 +127,25 @@ impl Wait {
         if let Err(why) = self.leg.can_ask(&self.ask) {
             return Poll::Ready(Err(ToolError::cannot_ask(why)));
         }
-        self.mark(Some(self.ask.clone()))
+        self.wait(Some(self.ask.clone()))
+    }
+
+    /// What came back for a question that was put in an earlier leg.
+    fn replay(&mut self) -> Poll<Result<Answer>> {
+        match self.leg.answer(&self.key) {
+            None if self.leg.is_closing() => Poll::Ready(Err(ToolError::cancelled())),
+            None => self.wait(None),
+            Some(entry) if entry.kind() == Kind::TimedOut => {
+                Poll::Ready(Err(ToolError::timed_out(&self.key)))
+            }
+            Some(entry) => match entry.tells() {
+                Ok(answer) => Poll::Ready(Ok(answer)),
+                Err(error) => {
+                    let fault = Fault::unreadable(Kind::Answered, &self.key, &error);
+                    self.stop(fault)
+                }
+            },
+        }
     }
 
     /// The value of an answer, or `None` where the leg had to stop because it fits no more.
@@ -158,8 +166,14 @@ impl Wait {
         value.ok()
     }
 
-    fn mark(&mut self, ask: Option<Ask>) -> Poll<Result<Answer>> {
-        self.stage = Stage::Marked(self.leg.mark(self.key.clone(), ask));
+    fn wait(&mut self, ask: Option<Ask>) -> Poll<Result<Answer>> {
+        let end = |timeout| self.leg.host.now().after(timeout);
+        self.stage = Stage::Marked(self.leg.mark(Waiting::Answer {
+            key: self.key.clone(),
+            // A question that was put before has its end already.
+            deadline: self.timeout.filter(|_| ask.is_some()).map(end),
+            ask,
+        }));
         Poll::Pending
     }
 

@@ -13,7 +13,10 @@ use rmcp::{
     service::{RequestContext, RoleServer},
 };
 
-use super::wire::{self, Facts};
+use super::{
+    owner::Owners,
+    wire::{self, Facts},
+};
 use crate::{
     decision::Caller,
     engine::{Call, Engine},
@@ -25,15 +28,23 @@ type Context = RequestContext<RoleServer>;
 
 /// Serves one engine to any number of connections.
 #[derive(Clone, Debug)]
-pub(super) struct Handler {
+pub(crate) struct Handler {
     engine: Engine,
     facts: Arc<Facts>,
+    owners: Owners,
 }
 
 impl Handler {
-    pub(super) fn new(engine: Engine, facts: Facts) -> Self {
-        let facts = Arc::new(facts);
-        Self { engine, facts }
+    pub(crate) const fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    pub(super) fn new(engine: Engine, facts: Facts, owners: Owners) -> Self {
+        Self {
+            engine,
+            facts: Arc::new(facts),
+            owners,
+        }
     }
 
     /// Refuses a request on tasks whose client did not declare them; before anything else is
@@ -75,8 +86,9 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut result = ListToolsResult::with_all_items(self.facts.tools.clone());
-        result.meta = self.facts.meta(wire::caller(&context));
+        let caller = wire::caller(&context);
+        let mut result = ListToolsResult::with_all_items(self.facts.tools(caller));
+        result.meta = self.facts.meta(caller);
         Ok(result)
     }
 
@@ -105,10 +117,11 @@ impl ServerHandler for Handler {
             arguments: request.arguments.unwrap_or_default(),
             caller,
             client: wire::client(&context),
+            owner: self.owners.of(&context),
             cancelled: context.ct.clone(),
         };
         let reply = self.engine.call(call).await.map_err(wire::rejection)?;
-        wire::reply(reply, self.facts.meta(caller))
+        wire::reply(reply, caller, self.facts.meta(caller))
     }
 
     async fn get_task(
@@ -118,7 +131,11 @@ impl ServerHandler for Handler {
     ) -> Result<GetTaskResult, ErrorData> {
         let caller = Self::task_caller(&context)?;
         let id = TaskId::from(request.task_id.as_str());
-        let record = self.engine.get(&id).await.map_err(wire::error)?;
+        let record = self
+            .engine
+            .get(&id, self.owners.of(&context).as_deref())
+            .await
+            .map_err(wire::error)?;
         Ok(wire::detailed(&record, self.facts.meta(caller)))
     }
 
@@ -129,7 +146,9 @@ impl ServerHandler for Handler {
     ) -> Result<(), ErrorData> {
         Self::task_caller(&context)?;
         let id = TaskId::from(request.task_id.as_str());
-        let updated = self.engine.update(&id, request.input_responses).await;
+        let owner = self.owners.of(&context);
+        let answers = request.input_responses;
+        let updated = self.engine.update(&id, owner.as_deref(), answers).await;
         updated.map(drop).map_err(wire::error)
     }
 
@@ -140,7 +159,10 @@ impl ServerHandler for Handler {
     ) -> Result<(), ErrorData> {
         Self::task_caller(&context)?;
         let id = TaskId::from(request.task_id.as_str());
-        self.engine.cancel(&id, None).await.map_err(wire::error)
+        self.engine
+            .cancel(&id, self.owners.of(&context).as_deref())
+            .await
+            .map_err(wire::error)
     }
 
     /// Requests whose parameters do not have the shape of their method end up here.

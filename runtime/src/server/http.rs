@@ -19,7 +19,8 @@ use rmcp::transport::streamable_http_server::{
 use tokio::net::{TcpListener, ToSocketAddrs};
 use tower_service::Service;
 
-use super::{ServeError, Server, handler::Handler};
+use super::{ServeError, Server, handler::Handler, owner::Owners};
+use crate::engine::Engine;
 
 /// Where [`Server::serve_http`] serves.
 const PATH: &str = "/mcp";
@@ -69,7 +70,54 @@ where
     }
 }
 
+/// From where requests are accepted, besides the loopback interface.
+#[derive(Debug, Default)]
+pub(super) struct Access {
+    hosts: Vec<String>,
+    origins: Vec<String>,
+}
+
 impl<S: Send + Sync + 'static> Server<S> {
+    /// Accepts HTTP requests for these hosts (`example.com`, `example.com:8080`) besides those of
+    /// the loopback interface. Requests for any other `Host` are refused.
+    pub fn allow_hosts<H: Into<String>>(mut self, hosts: impl IntoIterator<Item = H>) -> Self {
+        let access = &mut self.settings.access;
+        access.hosts.extend(hosts.into_iter().map(Into::into));
+        self
+    }
+
+    /// Accepts HTTP requests of pages from these origins (`https://app.example.com:443`) besides
+    /// those of the loopback interface. Requests with any other `Origin` get 403 (2026-07-28,
+    /// Streamable HTTP).
+    pub fn allow_origins<O: Into<String>>(mut self, origins: impl IntoIterator<Item = O>) -> Self {
+        let access = &mut self.settings.access;
+        access.origins.extend(origins.into_iter().map(Into::into));
+        self
+    }
+
+    /// Reads whose request it is from its parts, where the author's own layers have put what they
+    /// authenticated. A task belongs to whoever made it: for everyone else, and for nobody, it does
+    /// not exist. Only the name is kept, no header and no token.
+    ///
+    /// ```
+    /// use siding::prelude::*;
+    ///
+    /// #[derive(Clone)]
+    /// struct User(String);
+    ///
+    /// // A layer of yours authenticates, and inserts `User` into the request's extensions.
+    /// let server = Server::new("shop", "1.0.0")
+    ///     .owner(|request| Some(request.extensions.get::<User>()?.0.clone()));
+    /// # let _ = server;
+    /// ```
+    pub fn owner(
+        mut self,
+        owner: impl Fn(&http::request::Parts) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.owners = Owners::new(owner);
+        self
+    }
+
     /// The server as a tower service, for a router of your own.
     ///
     /// ```
@@ -87,22 +135,29 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// # Panics
     ///
     /// Outside of a tokio runtime: the server works on its tasks from here on.
-    pub fn into_service(mut self) -> Result<HttpService, ServeError> {
+    pub fn into_service(self) -> Result<HttpService, ServeError> {
+        self.service().map(|(service, _)| service)
+    }
+
+    fn service(mut self) -> Result<(HttpService, Engine), ServeError> {
+        let access = std::mem::take(&mut self.settings.access);
         let mut config = StreamableHttpServerConfig::default();
-        config.allowed_hosts.append(&mut self.hosts);
+        config.allowed_hosts.extend(access.hosts);
         let origins = LOOPBACK_ORIGINS
             .into_iter()
             .map(Into::into)
-            .chain(self.origins.drain(..));
+            .chain(access.origins);
         let config = config.with_allowed_origins(origins.collect::<Vec<String>>());
         let handler = self.build()?;
-        Ok(HttpService {
+        let engine = handler.engine().clone();
+        let service = HttpService {
             inner: StreamableHttpService::new(
                 move || Ok(handler.clone()),
                 Arc::new(LocalSessionManager::default()),
                 config,
             ),
-        })
+        };
+        Ok((service, engine))
     }
 
     /// Serves any number of clients over HTTP, at `/mcp` on `address`.
@@ -127,9 +182,24 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// Where the tools do not go together, or the listener failed.
     pub async fn serve_listener(mut self, listener: TcpListener) -> Result<(), ServeError> {
         let address = listener.local_addr().map_err(ServeError::Listen)?;
-        self.hosts.extend(own_hosts(address));
-        let app = Router::new().route_service(PATH, self.into_service()?);
-        let served = axum::serve(listener, app).await;
+        self.settings.access.hosts.extend(own_hosts(address));
+        let shutdown = self.settings.shutdown.take();
+        let patience = self.settings.patience;
+        let (service, engine) = self.service()?;
+        let app = Router::new().route_service(PATH, service);
+        let closing = engine.clone();
+        let serve = axum::serve(listener, app).with_graceful_shutdown(async move {
+            match shutdown {
+                // Clients may still look at their tasks while work comes to its end.
+                Some(signal) => {
+                    signal.await;
+                    closing.shut_down(patience).await;
+                }
+                None => std::future::pending().await,
+            }
+        });
+        let served = serve.await;
+        engine.shut_down(patience).await;
         served.map_err(|error: io::Error| ServeError::Transport(error.into()))
     }
 }

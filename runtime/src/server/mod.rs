@@ -1,26 +1,29 @@
 //! The server that an author builds, and the ways to serve it.
 
-mod handler;
+pub(crate) mod handler;
 #[cfg(feature = "http")]
 mod http;
+mod owner;
+mod tasks;
 mod tools;
 mod wire;
 
-use std::{error::Error, fmt, io, sync::Arc};
+use std::{error::Error, fmt, io, sync::Arc, time::Duration};
 
 use rmcp::{ServiceExt, model::Implementation, service::ServerInitializeError};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use self::handler::Handler;
 #[cfg(feature = "http")]
 pub use self::http::HttpService;
+pub use self::tasks::{TaskError, Tasks};
 pub use self::tools::{Toolbox, Tools};
+use self::{handler::Handler, owner::Owners};
 use crate::{
     MemoryStore, Tool, ToolError,
     ctx::Serves,
     disclosure::Disclosure,
-    engine::{Engine, Parts},
-    host::{Host, SystemHost},
+    engine::{Engine, Parts, ledger::Ledger, limits::Limits},
+    host::{BoxFuture, Host, SystemHost},
     store::Store,
     tool::{BuildError, Registered},
 };
@@ -47,16 +50,26 @@ use crate::{
 /// ```
 #[must_use = "a server does nothing until it is served"]
 pub struct Server<S = ()> {
+    state: Arc<S>,
+    tools: Vec<Result<Registered, BuildError>>,
+    settings: Settings,
+}
+
+/// All of a server that does not depend on its state.
+struct Settings {
     name: String,
     version: String,
     instructions: Option<String>,
-    state: Arc<S>,
-    tools: Vec<Result<Registered, BuildError>>,
     disclosure: Disclosure,
     store: Arc<dyn Store>,
     host: Arc<dyn Host>,
-    hosts: Vec<String>,
-    origins: Vec<String>,
+    limits: Limits,
+    owners: Owners,
+    drift_grace: Duration,
+    shutdown: Option<BoxFuture<'static, ()>>,
+    patience: Duration,
+    #[cfg(feature = "http")]
+    access: http::Access,
 }
 
 /// Why a server could not serve, or stopped.
@@ -78,16 +91,23 @@ impl Server {
     /// A server without tools, whose tasks are in memory until it is given another store.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
-            name: name.into(),
-            version: version.into(),
-            instructions: None,
             state: Arc::new(()),
             tools: Vec::new(),
-            disclosure: Disclosure::default(),
-            store: Arc::new(MemoryStore::new()),
-            host: Arc::new(SystemHost),
-            hosts: Vec::new(),
-            origins: Vec::new(),
+            settings: Settings {
+                name: name.into(),
+                version: version.into(),
+                instructions: None,
+                disclosure: Disclosure::default(),
+                store: Arc::new(MemoryStore::new()),
+                host: Arc::new(SystemHost),
+                limits: Limits::default(),
+                owners: Owners::default(),
+                drift_grace: Duration::from_mins(10),
+                shutdown: None,
+                patience: Duration::from_secs(10),
+                #[cfg(feature = "http")]
+                access: http::Access::default(),
+            },
         }
     }
 
@@ -95,16 +115,9 @@ impl Server {
     /// `&mut Ctx<State>`.
     pub fn state<S: Send + Sync + 'static>(self, state: S) -> Server<S> {
         Server {
-            name: self.name,
-            version: self.version,
-            instructions: self.instructions,
             state: Arc::new(state),
             tools: self.tools,
-            disclosure: self.disclosure,
-            store: self.store,
-            host: self.host,
-            hosts: self.hosts,
-            origins: self.origins,
+            settings: self.settings,
         }
     }
 
@@ -148,7 +161,7 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// # let _ = server;
     /// ```
     pub fn map_error<E: Error + 'static>(mut self, map: fn(&E) -> ToolError) -> Self {
-        self.disclosure.map(map);
+        self.settings.disclosure.map(map);
         self
     }
 
@@ -162,41 +175,59 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// # let _ = server;
     /// ```
     pub fn mask_errors(mut self, mask: bool) -> Self {
-        self.disclosure.mask(mask);
+        self.settings.disclosure.mask(mask);
         self
     }
 
     /// Keeps tasks in `store`. Several servers may share one.
     pub fn store(mut self, store: impl Store) -> Self {
-        self.store = Arc::new(store);
+        self.settings.store = Arc::new(store);
         self
     }
 
     /// Tells the model how to use the server.
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
-        self.instructions = Some(text.into());
+        self.settings.instructions = Some(text.into());
         self
     }
 
     /// Takes time and randomness from `host`, for tests that move the clock.
     pub fn host(mut self, host: impl Host) -> Self {
-        self.host = Arc::new(host);
+        self.settings.host = Arc::new(host);
         self
     }
 
-    /// Accepts HTTP requests for these hosts (`example.com`, `example.com:8080`) besides those of
-    /// the loopback interface. Requests for any other `Host` are refused.
-    pub fn allow_hosts<H: Into<String>>(mut self, hosts: impl IntoIterator<Item = H>) -> Self {
-        self.hosts.extend(hosts.into_iter().map(Into::into));
+    /// Sets how much one call may take.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.settings.limits = limits;
         self
     }
 
-    /// Accepts HTTP requests of pages from these origins (`https://app.example.com:443`) besides
-    /// those of the loopback interface. Requests with any other `Origin` get 403 (2026-07-28,
-    /// Streamable HTTP).
-    pub fn allow_origins<O: Into<String>>(mut self, origins: impl IntoIterator<Item = O>) -> Self {
-        self.origins.extend(origins.into_iter().map(Into::into));
+    /// Sets how long a task waits for a worker whose code fits its journal, after it met one whose
+    /// code does not. Default: 10 minutes; never beyond the time to live of the task.
+    pub fn drift_grace(mut self, grace: Duration) -> Self {
+        self.settings.drift_grace = grace;
         self
+    }
+
+    /// Shuts the server down in order when `signal` is ready: no more work is taken, and what runs
+    /// gets until `patience` is over (default: 10 s) to reach a park or its end before other
+    /// workers may go on with it. The same happens, without a signal, when a client closes its
+    /// streams.
+    pub fn shutdown_on(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
+        self.settings.shutdown = Some(Box::pin(signal));
+        self
+    }
+
+    /// Sets how long work that runs may take when the server shuts down. Default: 10 s.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.settings.patience = patience;
+        self
+    }
+
+    /// The operator's handle on all tasks of the store. Take it after the store is set.
+    pub fn tasks(&self) -> Tasks {
+        Tasks::new(self.settings.ledger())
     }
 
     /// Serves one client over standard input and output, until it closes them.
@@ -223,49 +254,81 @@ impl<S: Send + Sync + 'static> Server<S> {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let handler = self.build()?;
+        let mut server = self;
+        let shutdown = server.settings.shutdown.take();
+        let patience = server.settings.patience;
+        let handler = server.build()?;
+        let engine = handler.engine().clone();
         let running = match handler.serve((reader, writer)).await {
             Ok(running) => running,
             // A client that leaves before it said anything has not failed us.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => return Err(ServeError::Transport(error.into())),
         };
-        match running.waiting().await {
-            Ok(_) => Ok(()),
-            Err(error) => Err(ServeError::Transport(error.into())),
-        }
+        let stop = running.cancellation_token();
+        let told = async {
+            match shutdown {
+                Some(signal) => signal.await,
+                None => std::future::pending().await,
+            }
+        };
+        let closed = running.waiting();
+        tokio::pin!(closed);
+        let ended = tokio::select! {
+            ended = &mut closed => ended,
+            () = told => {
+                engine.shut_down(patience).await;
+                stop.cancel();
+                closed.await
+            }
+        };
+        engine.shut_down(patience).await;
+        ended
+            .map(drop)
+            .map_err(|error| ServeError::Transport(error.into()))
     }
 
-    fn build(self) -> Result<Handler, ServeError> {
+    pub(crate) fn build(self) -> Result<Handler, ServeError> {
         let mut tools =
             tools::distinct(self.tools).map_err(|error| ServeError::Build(error.to_string()))?;
-        let disclosure = Arc::new(self.disclosure);
+        let mut settings = self.settings;
+        let disclosure = Arc::new(std::mem::take(&mut settings.disclosure));
         for tool in &mut tools {
             tool.disclosure = disclosure.clone();
         }
-        if !self.store.is_durable() && tools.iter().any(wire::can_be_task) {
+        if !settings.store.is_durable() && tools.iter().any(wire::can_be_task) {
             tracing::warn!("tasks are kept in memory: they end with this process");
         }
-        let info = Implementation::new(self.name.clone(), self.version.clone());
-        let facts = wire::Facts::new(info, self.instructions, &tools);
+        let info = Implementation::new(settings.name.clone(), settings.version.clone());
+        let facts = wire::Facts::new(info, settings.instructions.clone(), &tools);
         let engine = Engine::start(Parts {
             tools,
-            store: self.store,
-            host: self.host,
-            pool: self.name,
-            server_version: self.version,
+            ledger: settings.ledger(),
+            limits: settings.limits,
+            pool: settings.name,
+            server_version: settings.version,
+            drift_grace: settings.drift_grace,
         });
-        Ok(Handler::new(engine, facts))
+        Ok(Handler::new(engine, facts, settings.owners))
+    }
+}
+
+impl Settings {
+    fn ledger(&self) -> Ledger {
+        Ledger {
+            store: self.store.clone(),
+            host: self.host.clone(),
+        }
     }
 }
 
 impl<S> fmt::Debug for Server<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server")
-            .field("name", &self.name)
-            .field("version", &self.version)
+            .field("name", &self.settings.name)
+            .field("version", &self.settings.version)
             .field("tools", &self.tools)
-            .field("store", &self.store)
+            .field("store", &self.settings.store)
             .finish_non_exhaustive()
     }
 }

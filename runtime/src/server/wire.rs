@@ -29,6 +29,7 @@ const EXACT: i64 = 1 << 53;
 #[derive(Debug)]
 pub(super) struct Facts {
     pub(super) config: ServerConfig,
+    /// As newer clients read them.
     pub(super) tools: Vec<Tool>,
     /// `_meta` of every result.
     meta: MetaObject,
@@ -58,6 +59,20 @@ impl Facts {
             tools: tools.iter().map(listed).collect(),
             meta,
         }
+    }
+
+    /// The tools, as this client can read them.
+    pub(super) fn tools(&self, caller: Caller) -> Vec<Tool> {
+        let mut tools = self.tools.clone();
+        if caller.era == Era::Legacy {
+            // They refuse the whole list for the sake of one schema that is not of an object.
+            for tool in &mut tools {
+                let of_object =
+                    |schema: &Map<String, Value>| schema.get("type") == Some(&"object".into());
+                tool.output_schema.take_if(|schema| !of_object(schema));
+            }
+        }
+        tools
     }
 
     /// The `_meta` of a result for this client; older ones know none of it.
@@ -140,16 +155,25 @@ pub(super) fn rejection(rejection: Rejection) -> ErrorData {
 }
 
 /// The answer to `tools/call`.
-pub(super) fn reply(reply: Reply, meta: Option<MetaObject>) -> Result<CallToolResponse, ErrorData> {
+pub(super) fn reply(
+    reply: Reply,
+    caller: Caller,
+    meta: Option<MetaObject>,
+) -> Result<CallToolResponse, ErrorData> {
     match reply {
         Reply::Task(record) => {
             let mut created = CreateTaskResult::new(task(&record));
-            created.meta = meta;
+            created.meta = with_own(meta, &record);
             Ok(created.into())
         }
         Reply::End(End::Result(members)) => {
             let mut result: CallToolResult = serde_json::from_value(Value::Object(members))
                 .map_err(|cause| error(ProtocolError::internal(cause.to_string())))?;
+            if caller.era == Era::Legacy {
+                // Older clients take objects only; the JSON is in the text as well.
+                let content = &mut result.structured_content;
+                content.take_if(|content| !content.is_object());
+            }
             if let Some(meta) = meta {
                 result.meta.get_or_insert_default().extend(meta);
             }
@@ -176,8 +200,19 @@ pub(super) fn detailed(record: &Record, meta: Option<MetaObject>) -> GetTaskResu
         (None, _) => TaskPayload::Working,
     };
     let mut result = GetTaskResult::new(DetailedTask::new(task(record), payload));
-    result.meta = meta;
+    result.meta = with_own(meta, record);
     result
+}
+
+/// The `_meta` of a view of the task, with what the tool set for it.
+fn with_own(meta: Option<MetaObject>, record: &Record) -> Option<MetaObject> {
+    if record.meta.is_empty() {
+        return meta;
+    }
+    let mut meta = meta.unwrap_or_default();
+    let own = record.meta.clone();
+    meta.extend(MetaObject(own));
+    Some(meta)
 }
 
 fn object(value: Value) -> Map<String, Value> {
@@ -203,14 +238,14 @@ fn task(record: &Record) -> Task {
         record.updated_at.to_string(),
     );
     task.status_message.clone_from(&record.status_message);
-    task.ttl_ms = origin.ttl_ms;
+    task.ttl_ms = record.ttl_ms;
     task.poll_interval_ms = Some(origin.poll_ms);
     task
 }
 
 /// All questions that wait for an answer.
 fn input_requests(record: &Record) -> InputRequests {
-    let request = |Pinned { key, ask }: &Pinned| {
+    let request = |Pinned { key, ask, .. }: &Pinned| {
         let elicitation = elicitation(key, ask);
         (key.clone(), InputRequest::Elicitation(elicitation))
     };

@@ -1,14 +1,14 @@
 //! A store in memory: for tests, and for servers whose tasks may end with the process.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     ops::Bound::{Excluded, Unbounded},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use tokio::sync::watch;
 
-use super::{Change, Runnable, Store, StoreError, Swap};
+use super::{Change, Changes, JournalChange, Listing, Runnable, Store, StoreError, Swap};
 use crate::{
     host::{BoxFuture, Timestamp},
     journal::Entry,
@@ -25,16 +25,18 @@ pub struct MemoryStore {
 struct Shared {
     /// Never held across an await.
     tables: Mutex<Tables>,
-    /// Counts the writes.
+    /// The number of the last write.
     writes: watch::Sender<u64>,
 }
 
 #[derive(Debug, Default)]
 struct Tables {
-    rows: HashMap<TaskId, Row>,
-    /// By pool and the time from which on it can be claimed.
-    runnable: BTreeSet<(Arc<str>, Timestamp, TaskId)>,
-    expiring: BTreeSet<(Timestamp, TaskId)>,
+    rows: BTreeMap<TaskId, Row>,
+    /// By pool and the time from which on it is due.
+    due: BTreeSet<(Arc<str>, Timestamp, TaskId)>,
+    alarms: BTreeSet<(Timestamp, TaskId)>,
+    /// By the number of the last write.
+    written: BTreeMap<u64, TaskId>,
     /// One allocation for each pool's name.
     pools: HashMap<String, Arc<str>>,
 }
@@ -43,6 +45,8 @@ struct Tables {
 struct Row {
     record: Arc<Record>,
     journal: Vec<Entry>,
+    /// The number of its last write.
+    written: u64,
 }
 
 impl MemoryStore {
@@ -51,7 +55,7 @@ impl MemoryStore {
         Self {
             shared: Arc::new(Shared {
                 tables: Mutex::default(),
-                writes: watch::Sender::new(1),
+                writes: watch::Sender::new(0),
             }),
         }
     }
@@ -61,8 +65,14 @@ impl MemoryStore {
         tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wrote(&self) {
-        self.shared.writes.send_modify(|count| *count += 1);
+    /// Does `work` as one write, and tells those who wait for it.
+    fn write<T>(&self, work: impl FnOnce(&mut Tables, u64) -> T) -> T {
+        let mut tables = self.tables();
+        // Numbers are given under the lock, so that they rise with the writes.
+        let number = *self.shared.writes.borrow() + 1;
+        let done = work(&mut tables, number);
+        self.shared.writes.send_replace(number);
+        done
     }
 }
 
@@ -82,41 +92,74 @@ impl Tables {
         pool
     }
 
-    fn index(&mut self, record: &Record) {
+    fn index(&mut self, record: &Record, written: u64) {
         let index = record.index();
-        if let Some(at) = index.runnable_at {
+        if let Some(at) = index.due_at {
             let pool = self.pool(index.pool);
-            self.runnable.insert((pool, at, record.id().clone()));
+            self.due.insert((pool, at, record.id().clone()));
         }
-        if let Some(at) = index.expires_at {
-            self.expiring.insert((at, record.id().clone()));
+        if let Some(at) = index.alarm_at {
+            self.alarms.insert((at, record.id().clone()));
         }
+        self.written.insert(written, record.id().clone());
     }
 
-    fn unindex(&mut self, record: &Record) {
+    fn unindex(&mut self, record: &Record, written: u64) {
         let index = record.index();
-        if let Some(at) = index.runnable_at {
+        if let Some(at) = index.due_at {
             let pool = self.pool(index.pool);
-            self.runnable.remove(&(pool, at, record.id().clone()));
+            self.due.remove(&(pool, at, record.id().clone()));
         }
-        if let Some(at) = index.expires_at {
-            self.expiring.remove(&(at, record.id().clone()));
+        if let Some(at) = index.alarm_at {
+            self.alarms.remove(&(at, record.id().clone()));
         }
+        self.written.remove(&written);
     }
 
-    fn commit(&mut self, change: Change) -> Swap {
-        let id = change.record.id();
-        let Some(row) = self.rows.get_mut(id) else {
+    fn insert(&mut self, record: Arc<Record>, number: u64) -> Result<(), StoreError> {
+        let id = record.id().clone();
+        if self.rows.contains_key(&id) {
+            return Err(StoreError::new("there is a task with this id already"));
+        }
+        self.index(&record, number);
+        let row = Row {
+            record,
+            journal: Vec::new(),
+            written: number,
+        };
+        self.rows.insert(id, row);
+        Ok(())
+    }
+
+    fn commit(&mut self, change: Change, number: u64) -> Swap {
+        let Some(row) = self.rows.get_mut(change.record.id()) else {
             return Swap::Refused;
         };
         if row.record.version() != change.expected {
             return Swap::Refused;
         }
-        row.journal.extend(change.entries);
+        match change.journal {
+            JournalChange::Append(entries) => row.journal.extend(entries),
+            JournalChange::Clear => row.journal = Vec::new(),
+        }
         let before = std::mem::replace(&mut row.record, change.record.clone());
-        self.unindex(&before);
-        self.index(&change.record);
+        let written = std::mem::replace(&mut row.written, number);
+        self.unindex(&before, written);
+        self.index(&change.record, number);
         Swap::Done
+    }
+
+    fn remove(&mut self, id: &TaskId) {
+        if let Some(row) = self.rows.remove(id) {
+            self.unindex(&row.record, row.written);
+        }
+    }
+
+    fn records<'a>(
+        &'a self,
+        ids: impl Iterator<Item = &'a TaskId> + 'a,
+    ) -> impl Iterator<Item = Arc<Record>> + 'a {
+        ids.filter_map(|id| Some(self.rows.get(id)?.record.clone()))
     }
 
     fn runnable(&self, query: Runnable<'_>) -> Vec<Arc<Record>> {
@@ -124,56 +167,57 @@ impl Tables {
             return Vec::new();
         };
         let first = (pool.clone(), Timestamp::from_millis(0), TaskId::from(""));
-        let due = self
-            .runnable
-            .range(first..)
-            .take_while(|(of, at, _)| of == pool && *at <= query.now);
-        due.filter_map(|(_, _, id)| self.rows.get(id))
-            .filter(|row| query.tools.contains(&row.record.index().tool))
-            .take(query.limit)
-            .map(|row| row.record.clone())
-            .collect()
+        let due = self.due.range(first..);
+        let due = due.take_while(|(of, at, _)| of == pool && *at <= query.now);
+        let can_run = |record: &Arc<Record>| {
+            let index = record.index();
+            let version = query.tools.iter().find(|(tool, _)| *tool == index.tool);
+            version.is_some_and(|(_, fingerprint)| index.avoid != Some(fingerprint))
+        };
+        let records = self.records(due.map(|(_, _, id)| id));
+        records.filter(can_run).take(query.limit).collect()
+    }
+
+    fn alarmed(&self, now: Timestamp, limit: usize) -> Vec<Arc<Record>> {
+        let over = self.alarms.iter().take_while(|(at, _)| *at <= now);
+        self.records(over.map(|(_, id)| id)).take(limit).collect()
     }
 
     fn next_due(&self, pool: &str, now: Timestamp) -> Option<Timestamp> {
         let after = TaskId::from("\u{10ffff}");
-        let runnable = self.pools.get(pool).and_then(|pool| {
+        let due = self.pools.get(pool).and_then(|pool| {
             let behind = Excluded((pool.clone(), now, after.clone()));
-            let (of, at, _) = self.runnable.range((behind, Unbounded)).next()?;
+            let (of, at, _) = self.due.range((behind, Unbounded)).next()?;
             (of == pool).then_some(*at)
         });
-        let mut expiring = self.expiring.range((Excluded((now, after)), Unbounded));
-        let expires = expiring.next().map(|(at, _)| *at);
-        runnable.into_iter().chain(expires).min()
+        let mut alarms = self.alarms.range((Excluded((now, after)), Unbounded));
+        let alarm = alarms.next().map(|(at, _)| *at);
+        due.into_iter().chain(alarm).min()
+    }
+
+    fn list(&self, query: Listing<'_>) -> Vec<Arc<Record>> {
+        let from = query.after.map_or(Unbounded, Excluded);
+        let rows = self.rows.range::<TaskId, _>((from, Unbounded));
+        let records = rows.map(|(_, row)| &row.record);
+        let wanted = |record: &&Arc<Record>| query.status.is_none_or(|is| record.status() == is);
+        records.filter(wanted).take(query.limit).cloned().collect()
     }
 }
 
 impl Store for MemoryStore {
     fn insert(&self, record: Arc<Record>) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(async move {
-            let mut tables = self.tables();
-            let id = record.id().clone();
-            if tables.rows.contains_key(&id) {
-                return Err(StoreError::new("there is a task with this id already"));
-            }
-            tables.index(&record);
-            let journal = Vec::new();
-            tables.rows.insert(id, Row { record, journal });
-            drop(tables);
-            self.wrote();
-            Ok(())
-        })
+        ready(move || self.write(|tables, number| tables.insert(record, number)))
     }
 
     fn load<'a>(
         &'a self,
         id: &'a TaskId,
     ) -> BoxFuture<'a, Result<Option<Arc<Record>>, StoreError>> {
-        Box::pin(async move { Ok(self.tables().rows.get(id).map(|row| row.record.clone())) })
+        ready(move || Ok(self.tables().rows.get(id).map(|row| row.record.clone())))
     }
 
     fn journal<'a>(&'a self, id: &'a TaskId) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
-        Box::pin(async move {
+        ready(move || {
             let tables = self.tables();
             let row = tables.rows.get(id);
             Ok(row.map(|row| row.journal.clone()).unwrap_or_default())
@@ -181,32 +225,22 @@ impl Store for MemoryStore {
     }
 
     fn commit(&self, change: Change) -> BoxFuture<'_, Result<Swap, StoreError>> {
-        Box::pin(async move {
-            let swap = self.tables().commit(change);
-            if swap == Swap::Done {
-                self.wrote();
-            }
-            Ok(swap)
-        })
+        ready(move || Ok(self.write(|tables, number| tables.commit(change, number))))
     }
 
     fn runnable<'a>(
         &'a self,
         query: Runnable<'a>,
     ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
-        Box::pin(async move { Ok(self.tables().runnable(query)) })
+        ready(move || Ok(self.tables().runnable(query)))
     }
 
-    fn expired(
+    fn alarmed(
         &self,
         now: Timestamp,
         limit: usize,
-    ) -> BoxFuture<'_, Result<Vec<TaskId>, StoreError>> {
-        Box::pin(async move {
-            let tables = self.tables();
-            let over = tables.expiring.iter().take_while(|(at, _)| *at <= now);
-            Ok(over.take(limit).map(|(_, id)| id.clone()).collect())
-        })
+    ) -> BoxFuture<'_, Result<Vec<Arc<Record>>, StoreError>> {
+        ready(move || Ok(self.tables().alarmed(now, limit)))
     }
 
     fn next_due<'a>(
@@ -214,30 +248,47 @@ impl Store for MemoryStore {
         pool: &'a str,
         now: Timestamp,
     ) -> BoxFuture<'a, Result<Option<Timestamp>, StoreError>> {
-        Box::pin(async move { Ok(self.tables().next_due(pool, now)) })
+        ready(move || Ok(self.tables().next_due(pool, now)))
+    }
+
+    fn list<'a>(
+        &'a self,
+        query: Listing<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
+        ready(move || Ok(self.tables().list(query)))
     }
 
     fn remove<'a>(&'a self, id: &'a TaskId) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(async move {
-            let mut tables = self.tables();
-            if let Some(row) = tables.rows.remove(id) {
-                tables.unindex(&row.record);
-                drop(tables);
-                self.wrote();
-            }
+        ready(move || {
+            self.write(|tables, _| tables.remove(id));
             Ok(())
         })
     }
 
-    fn changed(&self, seen: u64) -> BoxFuture<'_, Result<u64, StoreError>> {
+    fn position(&self) -> BoxFuture<'_, Result<u64, StoreError>> {
+        ready(move || Ok(*self.shared.writes.borrow()))
+    }
+
+    fn changes(&self, after: u64) -> BoxFuture<'_, Result<Changes, StoreError>> {
         Box::pin(async move {
             let mut writes = self.shared.writes.subscribe();
-            let count = writes.wait_for(|count| *count > seen).await;
-            count.map(|count| *count).map_err(StoreError::new)
+            let waited = writes.wait_for(|number| *number > after).await;
+            let upto = *waited.map_err(StoreError::new)?;
+            let tables = self.tables();
+            let written = tables.written.range(after + 1..);
+            let ids = written.map(|(_, id)| id.clone()).collect();
+            Ok(Changes { upto, ids })
         })
     }
 
     fn is_durable(&self) -> bool {
         false
     }
+}
+
+/// A future that does its work when it is polled, without waiting.
+fn ready<'a, T>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'a,
+) -> BoxFuture<'a, Result<T, StoreError>> {
+    Box::pin(async move { work() })
 }

@@ -8,10 +8,11 @@ mod memory;
 use std::{error::Error, fmt, sync::Arc};
 
 pub use self::memory::MemoryStore;
+pub use crate::record::Index;
 use crate::{
     host::{BoxFuture, Timestamp},
     journal::Entry,
-    record::{Record, TaskId},
+    record::{Record, Status, TaskId},
 };
 
 /// Keeps records and journals.
@@ -23,6 +24,7 @@ use crate::{
 ///   over the version it was told.
 /// - Entries come back in the order in which they were written.
 /// - It never looks at the time: what is due is asked for with the time of the caller.
+/// - Every write gets a number that is greater than that of every write before it.
 ///
 /// ```
 /// use siding::prelude::*;
@@ -35,7 +37,7 @@ use crate::{
 /// # let _ = (first, second);
 /// ```
 pub trait Store: fmt::Debug + Send + Sync + 'static {
-    /// Writes a new record.
+    /// Writes a new record. An id that is there already is an error.
     fn insert(&self, record: Arc<Record>) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// The record, where there is one.
@@ -48,34 +50,44 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Writes a change over the version it was made from.
     fn commit(&self, change: Change) -> BoxFuture<'_, Result<Swap, StoreError>>;
 
-    /// Up to `query.limit` records that a worker could claim now
-    /// ([`Index::runnable_at`](crate::record::Index)), longest waiting first.
+    /// Up to `query.limit` records that a worker could go on with now: those of its pool and its
+    /// tools whose [`due_at`](Index::due_at) has come, longest due first, without those that
+    /// [`avoid`](Index::avoid) its version of the tool.
     fn runnable<'a>(
         &'a self,
         query: Runnable<'a>,
     ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>>;
 
-    /// Up to `limit` ids of records whose time was over at `now`.
-    fn expired(
+    /// Up to `limit` records of any pool whose [`alarm_at`](Index::alarm_at) has come, longest due
+    /// first.
+    fn alarmed(
         &self,
         now: Timestamp,
         limit: usize,
-    ) -> BoxFuture<'_, Result<Vec<TaskId>, StoreError>>;
+    ) -> BoxFuture<'_, Result<Vec<Arc<Record>>, StoreError>>;
 
-    /// The first moment after `now` at which a record of the pool becomes runnable, or any record
-    /// expires.
+    /// The first moment after `now` at which a record of the pool is due, or one of any pool is
+    /// alarmed.
     fn next_due<'a>(
         &'a self,
         pool: &'a str,
         now: Timestamp,
     ) -> BoxFuture<'a, Result<Option<Timestamp>, StoreError>>;
 
+    /// Up to `query.limit` records in the order of their ids.
+    fn list<'a>(
+        &'a self,
+        query: Listing<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>>;
+
     /// Forgets a record and its journal.
     fn remove<'a>(&'a self, id: &'a TaskId) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Waits until something was written since `seen`, and gives the number to wait with next.
-    /// The first call passes 0.
-    fn changed(&self, seen: u64) -> BoxFuture<'_, Result<u64, StoreError>>;
+    /// The number of the last write.
+    fn position(&self) -> BoxFuture<'_, Result<u64, StoreError>>;
+
+    /// Waits until there is a write after the number `after`, then tells what was written since.
+    fn changes(&self, after: u64) -> BoxFuture<'_, Result<Changes, StoreError>>;
 
     /// Whether tasks outlive the process.
     fn is_durable(&self) -> bool;
@@ -89,8 +101,28 @@ pub struct Change {
     pub expected: u64,
     /// The record after it.
     pub record: Arc<Record>,
-    /// What it adds to the journal.
-    pub entries: Vec<Entry>,
+    /// What it does to the journal.
+    pub journal: JournalChange,
+}
+
+/// What a change does to the journal.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "a store needs all of it")]
+pub enum JournalChange {
+    /// These entries come behind those that are there.
+    Append(Vec<Entry>),
+    /// All entries are forgotten.
+    Clear,
+}
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store makes it")]
+pub struct Changes {
+    /// The number of the last write that this tells of.
+    pub upto: u64,
+    /// Which records were written, each once; those that are gone need not be among them.
+    pub ids: Vec<TaskId>,
 }
 
 /// What came of a commit.
@@ -103,16 +135,28 @@ pub enum Swap {
     Refused,
 }
 
-/// Which records a worker could claim.
+/// Which records a worker could go on with.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "a store needs all of it")]
 pub struct Runnable<'a> {
     /// The pool of the worker.
     pub pool: &'a str,
-    /// The tools that it has.
-    pub tools: &'a [&'a str],
+    /// The tools that it has: the name, and the fingerprint of the version.
+    pub tools: &'a [(&'a str, &'a str)],
     /// The time now.
     pub now: Timestamp,
+    /// No more than this many.
+    pub limit: usize,
+}
+
+/// Which records to list.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a store needs all of it")]
+pub struct Listing<'a> {
+    /// Only those with this status.
+    pub status: Option<Status>,
+    /// Only those whose id is greater.
+    pub after: Option<&'a TaskId>,
     /// No more than this many.
     pub limit: usize,
 }

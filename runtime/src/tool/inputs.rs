@@ -2,18 +2,20 @@
 
 use std::fmt;
 
-use schemars::{SchemaGenerator, generate::SchemaSettings};
+use schemars::Schema;
 use serde::{
     Deserialize, Serialize,
     de::{Visitor, value::Error as DeError},
     forward_to_deserialize_any,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value};
 
 use super::{
     Argument, Output,
-    limits::{Limit, Number},
+    limits::{Bound, Limit},
+    schema::ArgumentsSchema,
 };
+use crate::input::form::whole;
 
 /// A parameter of a tool, apart from its type.
 #[derive(Clone, Debug)]
@@ -51,19 +53,19 @@ impl Arg {
 
     /// The least number that it takes.
     #[must_use]
-    pub fn at_least(self, number: impl Into<Number>) -> Self {
+    pub fn at_least(self, number: impl Into<Bound>) -> Self {
         self.limit(Limit::AtLeast(number.into()))
     }
 
     /// The greatest number that it takes.
     #[must_use]
-    pub fn at_most(self, number: impl Into<Number>) -> Self {
+    pub fn at_most(self, number: impl Into<Bound>) -> Self {
         self.limit(Limit::AtMost(number.into()))
     }
 
     /// The number below which it takes them.
     #[must_use]
-    pub fn below(self, number: impl Into<Number>) -> Self {
+    pub fn below(self, number: impl Into<Bound>) -> Self {
         self.limit(Limit::Below(number.into()))
     }
 
@@ -156,21 +158,19 @@ enum Walk<'a> {
 /// What the walk finds out about a tool.
 #[derive(Debug)]
 pub(super) struct Description {
-    generator: SchemaGenerator,
-    properties: Map<String, Value>,
-    required: Vec<Value>,
+    pub(super) schema: ArgumentsSchema,
     /// The values that parameters have where a call brings none.
     pub(super) defaults: Map<String, Value>,
-    /// What cannot be limited as it was.
+    /// What cannot be as it was declared.
     pub(super) misfits: Vec<Violation>,
-    pub(super) output_schema: Option<Value>,
+    pub(super) output_schema: Option<Map<String, Value>>,
 }
 
 /// What the walk makes of arguments as they came.
 #[derive(Debug)]
 struct Check<'a> {
     raw: &'a Map<String, Value>,
-    /// What the strings among them are, read as JSON.
+    /// What they may have been meant for, where that is something else.
     reread: &'a Map<String, Value>,
     names: Vec<&'static str>,
     accepted: Map<String, Value>,
@@ -192,15 +192,9 @@ impl fmt::Display for Violation {
 
 impl<'a> Inputs<'a> {
     /// Goes over the parameters by `run` to describe them.
-    pub(super) fn describe(run: impl FnOnce(&mut Inputs<'_>)) -> Description {
-        let mut settings = SchemaSettings::draft2020_12();
-        // A reference is one more thing that a model or a client may get wrong.
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
+    pub(super) fn describe(run: fn(&mut Inputs<'_>)) -> Description {
         let mut inputs = Inputs(Walk::Describe(Box::new(Description {
-            generator: settings.into_generator(),
-            properties: Map::new(),
-            required: Vec::new(),
+            schema: ArgumentsSchema::new(),
             defaults: Map::new(),
             misfits: Vec::new(),
             output_schema: None,
@@ -216,13 +210,12 @@ impl<'a> Inputs<'a> {
     /// with their defaults, or all that is wrong with them.
     pub(super) fn check(
         raw: &Map<String, Value>,
-        run: impl FnOnce(&mut Inputs<'_>),
+        run: fn(&mut Inputs<'_>),
     ) -> Result<Map<String, Value>, Vec<Violation>> {
-        let reread = raw.iter().filter_map(|(name, value)| {
-            let value: Value = serde_json::from_str(value.as_str()?).ok()?;
-            Some((name.clone(), value))
-        });
-        let reread = reread.collect();
+        let reread = raw
+            .iter()
+            .filter_map(|(name, value)| Some((name.clone(), reread(value)?)))
+            .collect();
         let mut inputs = Inputs(Walk::Check(Check {
             raw,
             reread: &reread,
@@ -258,8 +251,8 @@ impl<'a> Inputs<'a> {
         match &mut self.0 {
             Walk::Describe(description) => {
                 let optional = missing::<T>().is_some();
-                let schema = description.generator.subschema_for::<T>();
-                description.parameter(arg, optional, schema.to_value());
+                let schema = description.schema.of::<T>();
+                description.parameter(arg, optional, schema);
                 None
             }
             Walk::Check(check) => {
@@ -289,58 +282,29 @@ impl<'a> Inputs<'a> {
 }
 
 impl Description {
-    fn parameter(&mut self, arg: Arg, optional: bool, schema: Value) {
-        // The schema of a type that takes anything is `true`.
-        let mut members = match schema {
-            Value::Object(members) => members,
-            Value::Bool(false) => {
-                let problem = "has a schema that takes nothing".into();
-                let argument = arg.name.into();
-                self.misfits.push(Violation { argument, problem });
-                Map::new()
-            }
-            _ => Map::new(),
-        };
-        if optional {
-            drop_null(&mut members);
+    fn parameter(&mut self, arg: Arg, optional: bool, mut schema: Schema) {
+        let is_required = !optional && arg.default.is_none();
+        if schema.as_bool() == Some(false) {
+            self.misfit(arg.name, "has a schema that takes nothing".into());
         }
         for limit in &arg.limits {
-            if let Err(problem) = limit.describe(&mut members) {
-                let argument = arg.name.into();
-                self.misfits.push(Violation { argument, problem });
+            if let Err(problem) = limit.describe(schema.ensure_object()) {
+                self.misfit(arg.name, problem);
             }
         }
-        if !optional && arg.default.is_none() {
-            self.required.push(arg.name.into());
-        }
         if let Some(description) = arg.description {
-            members.insert("description".into(), description.into());
+            schema.insert("description".into(), description.into());
         }
         if let Some(default) = arg.default {
             self.defaults.insert(arg.name.into(), default.clone());
-            members.insert("default".into(), default);
+            schema.insert("default".into(), default);
         }
-        self.properties.insert(arg.name.into(), members.into());
+        self.schema.insert(arg.name, schema, is_required);
     }
 
-    /// The schema of the arguments: an object that takes nothing else.
-    pub(super) fn input_schema(&mut self) -> Map<String, Value> {
-        let mut schema = json!({ "type": "object", "additionalProperties": false });
-        if !self.properties.is_empty() {
-            schema["properties"] = std::mem::take(&mut self.properties).into();
-        }
-        if !self.required.is_empty() {
-            schema["required"] = std::mem::take(&mut self.required).into();
-        }
-        let definitions = self.generator.take_definitions(true);
-        if !definitions.is_empty() {
-            schema["$defs"] = definitions.into();
-        }
-        tidy(&mut schema);
-        match schema {
-            Value::Object(members) => members,
-            _ => Map::new(),
-        }
+    fn misfit(&mut self, argument: &str, problem: String) {
+        let argument = argument.into();
+        self.misfits.push(Violation { argument, problem });
     }
 }
 
@@ -362,7 +326,6 @@ impl<'a> Check<'a> {
             }
             return;
         };
-        // A model that wrote "6" for 6 meant the number; a parameter that takes strings got one.
         let value = match fits(raw) {
             Ok(()) => raw,
             Err(error) => match self.reread.get(arg.name) {
@@ -400,6 +363,31 @@ impl<'a> Check<'a> {
     }
 }
 
+/// What `value` may have been meant for, where its type does not take it: a model that wrote "6"
+/// or 6.0 for 6 meant the number.
+fn reread(value: &Value) -> Option<Value> {
+    let mut meant = match value {
+        Value::String(text) => serde_json::from_str(text).ok()?,
+        other => other.clone(),
+    };
+    make_whole(&mut meant);
+    (meant != *value).then_some(meant)
+}
+
+/// Writes each whole number as one, however deep it stands: JSON knows one kind of number.
+fn make_whole(value: &mut Value) {
+    match value {
+        Value::Number(_) => {
+            if let Some(whole) = whole(value).and_then(Number::from_i128) {
+                *value = whole.into();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(make_whole),
+        Value::Object(members) => members.values_mut().for_each(make_whole),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
 /// The value of a parameter that the call left out, where its type has one: `None` for an
 /// `Option`, also behind an alias.
 fn missing<'de, T: Deserialize<'de>>() -> Option<T> {
@@ -426,61 +414,13 @@ impl<'de> serde::Deserializer<'de> for Missing {
     }
 }
 
-/// Takes `null` out of every optional property, however deep it stands.
-fn tidy(schema: &mut Value) {
-    match schema {
-        Value::Array(items) => items.iter_mut().for_each(tidy),
-        Value::Object(members) => {
-            let required = members.get("required").cloned().unwrap_or_default();
-            if let Some(Value::Object(properties)) = members.get_mut("properties") {
-                for (name, property) in properties {
-                    let is_required = required.as_array().is_some_and(|names| {
-                        names.iter().any(|required| required == name.as_str())
-                    });
-                    if let (false, Value::Object(property)) = (is_required, property) {
-                        drop_null(property);
-                    }
-                }
-            }
-            members.values_mut().for_each(tidy);
-        }
-        _ => {}
-    }
-}
-
-/// Takes `null` out of the schema of an optional value: leaving it out says the same, and many
-/// clients read no unions.
-fn drop_null(schema: &mut Map<String, Value>) {
-    if let Some(Value::Array(types)) = schema.get_mut("type") {
-        types.retain(|name| name != "null");
-        if let [one] = types.as_mut_slice() {
-            let one = one.take();
-            schema.insert("type".into(), one);
-        }
-    }
-    if let Some(Value::Array(values)) = schema.get_mut("enum") {
-        values.retain(|value| !value.is_null());
-    }
-    if let Some(Value::Array(branches)) = schema.get_mut("anyOf") {
-        branches.retain(|branch| branch.get("type") != Some(&"null".into()));
-        if let [Value::Object(only)] = branches.as_mut_slice() {
-            let only = std::mem::take(only);
-            schema.remove("anyOf");
-            for (name, value) in only {
-                schema.entry(name).or_insert(value);
-            }
-        }
-    }
-    if schema.get("default").is_some_and(Value::is_null) {
-        schema.remove("default");
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
-    fn check(raw: &Value, run: impl FnOnce(&mut Inputs<'_>)) -> Result<Value, Vec<String>> {
+    fn check(raw: &Value, run: fn(&mut Inputs<'_>)) -> Result<Value, Vec<String>> {
         let raw = raw.as_object().unwrap();
         let told =
             |violations: Vec<Violation>| violations.iter().map(ToString::to_string).collect();
@@ -524,9 +464,24 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_whole_where_the_type_wants_them_so() {
+        let run = |inputs: &mut Inputs<'_>| {
+            inputs.argument::<Vec<u8>>(Arg::new("counts"));
+            inputs.argument::<f64>(Arg::new("share"));
+            inputs.argument::<Value>(Arg::new("any"));
+        };
+        let accepted = check(&json!({"counts": [1.0], "share": 2.0, "any": 3.0}), run).unwrap();
+        assert_eq!(
+            accepted.to_string(),
+            r#"{"any":3.0,"counts":[1],"share":2.0}"#
+        );
+        check(&json!({"counts": [1.5], "share": 2, "any": 3}), run).unwrap_err();
+    }
+
+    #[test]
     fn the_schema_is_a_closed_object_without_unions() {
-        let mut description = Inputs::describe(parameters);
-        let schema = Value::Object(description.input_schema());
+        let description = Inputs::describe(parameters);
+        let schema = Value::Object(description.schema.finish());
         assert_eq!(schema["type"], "object");
         assert_eq!(schema["additionalProperties"], false);
         assert_eq!(schema["required"], json!(["count"]));

@@ -5,13 +5,13 @@ use std::cmp::Ordering;
 use regex_lite::Regex;
 use serde_json::{Map, Value};
 
-/// A limit of a number: a number, in whatever type it was written.
+/// A limit of a number, in whatever type it was written.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Number(serde_json::Number);
+pub struct Bound(serde_json::Number);
 
 macro_rules! whole_numbers {
     ($($ty:ident)*) => {$(
-        impl From<$ty> for Number {
+        impl From<$ty> for Bound {
             fn from(number: $ty) -> Self {
                 Self(number.into())
             }
@@ -21,7 +21,7 @@ macro_rules! whole_numbers {
 
 whole_numbers! { u8 u16 u32 u64 usize i8 i16 i32 i64 isize }
 
-impl From<f64> for Number {
+impl From<f64> for Bound {
     /// # Panics
     ///
     /// On what is no number at all.
@@ -30,7 +30,7 @@ impl From<f64> for Number {
     }
 }
 
-impl Number {
+impl Bound {
     /// How `value` compares to this limit.
     fn compare(&self, value: &serde_json::Number) -> Option<Ordering> {
         let whole = |number: &serde_json::Number| {
@@ -47,9 +47,9 @@ impl Number {
 /// One limit of an argument.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Limit {
-    AtLeast(Number),
-    AtMost(Number),
-    Below(Number),
+    AtLeast(Bound),
+    AtMost(Bound),
+    Below(Bound),
     NoShorter(usize),
     NoLonger(usize),
     Pattern(&'static str),
@@ -86,7 +86,7 @@ impl Limit {
 
     /// What a value must be, where `value` is something else.
     pub(super) fn broken_by(&self, value: &Value) -> Option<String> {
-        let compared = |limit: &Number| match value {
+        let compared = |limit: &Bound| match value {
             Value::Number(number) => limit.compare(number),
             _ => None,
         };

@@ -5,6 +5,7 @@ mod inputs;
 mod limits;
 mod output;
 mod registered;
+mod schema;
 
 pub(crate) use self::registered::{BuildError, Outcome, Registered};
 pub use self::{

@@ -5,11 +5,11 @@
 
 use std::{fmt, marker::PhantomData};
 
-use rmcp::model::{CallToolResult, ContentBlock};
-use schemars::{JsonSchema, generate::SchemaSettings};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
+use super::schema;
 use crate::{Result, ToolError, error::Failure};
 
 /// Asks what the return type `R` is.
@@ -25,7 +25,7 @@ pub struct Peeled<R, T> {
 pub struct Output<R, T> {
     split: fn(R) -> Result<T>,
     encode: fn(T) -> Result<CallToolResult>,
-    schema: Option<fn() -> Value>,
+    schema: Option<fn() -> Option<JsonObject>>,
 }
 
 /// What a tool may return.
@@ -170,26 +170,15 @@ impl<R, T> EncodePlain for Peeled<R, T> {
                 // The JSON stands in a text block too, for clients that read only these.
                 Ok(CallToolResult::structured(value))
             },
-            schema: Some(schema_of::<T>),
+            schema: Some(schema::written::<T>),
         }
     }
 }
 
-/// The schema of what is written for a `T`.
-fn schema_of<T: JsonSchema>() -> Value {
-    let mut settings = SchemaSettings::draft2020_12().for_serialize();
-    settings.inline_subschemas = true;
-    settings.meta_schema = None;
-    settings
-        .into_generator()
-        .into_root_schema_for::<T>()
-        .to_value()
-}
-
 impl<R, T> Output<R, T> {
-    /// The schema of the structured content, where there is some.
-    pub(super) fn schema(&self) -> Option<Value> {
-        self.schema.map(|schema| schema())
+    /// The schema of the structured content, where there is some and it may not be anything.
+    pub(super) fn schema(&self) -> Option<JsonObject> {
+        self.schema.and_then(|schema| schema())
     }
 
     /// The result of a call that returned `returned`.

@@ -5,11 +5,11 @@ use std::{fmt, panic::Location, sync::Arc};
 use serde_json::{Map, Value, json};
 
 use super::{
-    Definition, Detach, Tool,
+    Call, Definition, Detach, Tool,
     inputs::{Inputs, Violation},
 };
 use crate::{
-    ToolError,
+    Ctx, ToolError,
     ctx::{Serves, Ticket},
     disclosure::Disclosure,
     engine::leg::{Fault, Leg, Terms},
@@ -19,6 +19,12 @@ use rmcp::model::CallToolResult;
 
 /// How a call of a tool ended.
 pub(crate) type Outcome = Result<CallToolResult, ToolError>;
+
+/// `Tool::run` without a context.
+type Check = fn(&mut Inputs<'_>);
+
+/// `Tool::run`, of any tool with the state `C`.
+type Run<C> = for<'a> fn(&mut Inputs<'a>, Option<&'a mut Ctx<C>>) -> Option<Call<'a>>;
 
 /// Runs a tool in a leg.
 type Start = Box<dyn Fn(Arc<Leg>) -> BoxFuture<'static, Outcome> + Send + Sync>;
@@ -32,7 +38,7 @@ pub(crate) struct Registered {
     pub(crate) fingerprint: String,
     /// What clients are told of its errors.
     pub(crate) disclosure: Arc<Disclosure>,
-    check: fn(&mut Inputs<'_>),
+    check: Check,
     start: Start,
 }
 
@@ -64,16 +70,21 @@ impl Registered {
         T::State: Serves<S>,
         S: Send + Sync + 'static,
     {
-        let definition = T::definition();
+        let check: Check = |inputs| {
+            T::run(inputs, None);
+        };
+        let start = starter::<T::State, S>(T::run, state);
+        Self::assemble(T::definition(), check, start)
+    }
+
+    /// What does not depend on the types of a tool, to be compiled once.
+    fn assemble(definition: Definition, check: Check, start: Start) -> Result<Self, BuildError> {
         let refuse = |problem: String| BuildError::Tool {
             tool: definition.name,
             place: definition.place,
             problem,
         };
-        let check = |inputs: &mut Inputs<'_>| {
-            T::run(inputs, None);
-        };
-        let mut description = Inputs::describe(check);
+        let description = Inputs::describe(check);
         if let Some(violation) = description.misfits.first() {
             return Err(refuse(format!(
                 "has an argument that cannot be as it is declared: {violation}"
@@ -89,26 +100,26 @@ impl Registered {
                 "has the option `{option}`, which this version cannot serve yet; leave it out"
             )));
         }
-        let output_schema = match description.output_schema.take() {
-            // A schema that is `false` takes nothing, and one that is `true` needs no telling.
-            Some(Value::Object(schema)) if schema.get("not") != Some(&json!({})) => Some(schema),
-            None | Some(Value::Bool(true)) => None,
-            Some(_) => {
-                return Err(refuse(
-                    "returns a value whose schema takes nothing; give its type a schema that is an \
-                     object of keywords"
-                        .into(),
-                ));
-            }
-        };
+        let takes_nothing = |schema: &Map<String, Value>| schema.get("not") == Some(&json!({}));
+        if description
+            .output_schema
+            .as_ref()
+            .is_some_and(takes_nothing)
+        {
+            return Err(refuse(
+                "returns a value whose schema takes nothing; give its type a schema that is an \
+                 object of keywords"
+                    .into(),
+            ));
+        }
         Ok(Self {
-            input_schema: description.input_schema(),
-            output_schema,
+            input_schema: description.schema.finish(),
+            output_schema: description.output_schema,
             fingerprint: fingerprint(definition.operations),
             disclosure: Arc::default(),
             definition,
             check,
-            start: Box::new(move |leg| Box::pin(run::<T, S>(leg, state.clone()))),
+            start,
         })
     }
 
@@ -138,17 +149,26 @@ impl fmt::Debug for Registered {
     }
 }
 
-async fn run<T, S>(leg: Arc<Leg>, state: Arc<S>) -> Outcome
+/// Compiled once for each state, not for each tool.
+fn starter<C, S>(run: Run<C>, state: Arc<S>) -> Start
 where
-    T: Tool,
-    T::State: Serves<S>,
+    C: Serves<S> + ?Sized + Send + Sync + 'static,
     S: Send + Sync + 'static,
 {
+    Box::new(move |leg| {
+        let ctx = C::ctx(Ticket::new(leg.clone()), state.clone());
+        Box::pin(start(run, leg, ctx))
+    })
+}
+
+async fn start<C>(run: Run<C>, leg: Arc<Leg>, mut ctx: Ctx<C>) -> Outcome
+where
+    C: ?Sized + Send + Sync + 'static,
+{
     let origin = leg.origin.clone();
-    let mut ctx = T::State::ctx(Ticket::new(leg.clone()), state);
     let mut inputs = Inputs::read(&origin.arguments);
-    if let Some(call) = T::run(&mut inputs, Some(&mut ctx)) {
-        return call.await.map_err(|error| leg.tell(error));
+    if let Some(call) = run(&mut inputs, Some(&mut ctx)) {
+        return call.await.map_err(|error| leg.disclose(error));
     }
     let why = inputs.failure().unwrap_or("they do not fit");
     leg.stop(Fault::arguments_changed(why));
@@ -168,7 +188,7 @@ fn unserved(definition: &Definition) -> Option<&'static str> {
 
 /// The default that is no value of its parameter: one whose `Serialize` and `Deserialize`
 /// disagree.
-fn bad_default(defaults: &Map<String, Value>, run: fn(&mut Inputs<'_>)) -> Option<Violation> {
+fn bad_default(defaults: &Map<String, Value>, run: Check) -> Option<Violation> {
     let violations = Inputs::check(defaults, run).err()?;
     let mut violations = violations.into_iter();
     violations.find(|violation| defaults.contains_key(&violation.argument))

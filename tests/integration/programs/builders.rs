@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use siding::prelude::*;
+use tokio::time::{Duration, sleep};
 
 use crate::support::{Declares, Wire, questions};
 
@@ -78,12 +79,16 @@ async fn pay(ctx: &mut Ctx) -> Result<String> {
     }
 }
 
-/// Would not wait for ever.
+/// Does not wait for ever.
 #[mcp_tool(task = "required")]
-async fn hasty(ctx: &mut Ctx) -> Result<bool> {
-    let minute = std::time::Duration::from_mins(1);
-    let sure: bool = ctx.input("Sure?").timeout(minute).await?;
-    Ok(sure)
+async fn hasty(ctx: &mut Ctx) -> Result<String> {
+    let minute = Duration::from_mins(1);
+    let sure: Result<bool> = ctx.input("Sure?").timeout(minute).key("sure").await;
+    match sure {
+        Ok(sure) => Ok(sure.to_string()),
+        Err(error) if error.is_timed_out() => Ok("too late".into()),
+        Err(error) => Err(error),
+    }
 }
 
 fn wire() -> Wire {
@@ -200,11 +205,61 @@ async fn a_person_is_sent_to_an_address() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_timeout_is_told_to_be_missing_yet() {
+async fn a_question_with_a_timeout_is_given_up() {
     let mut wire = wire();
-    let id = wire.task("hasty", json!({})).await;
+    for (pause, text) in [(0, "true"), (61, "too late")] {
+        let id = wire.task("hasty", json!({})).await;
+        wire.until(&id, "input_required").await;
+        sleep(Duration::from_secs(pause)).await;
+        if pause == 0 {
+            wire.accept(&id, "sure", json!({ "value": true })).await;
+        }
+        let task = wire.end(&id).await;
+        assert_eq!(task["result"]["content"][0]["text"], text);
+    }
+}
+
+mod renamed {
+    use siding::prelude::*;
+
+    /// Asks twice, by a new name.
+    #[mcp_tool(task = "required", name = "deploy")]
+    pub(super) async fn after(ctx: &mut Ctx) -> Result<String> {
+        let mut regions = Vec::new();
+        for _ in 0..2 {
+            let region: String = ctx.input("Which region?").was("place").await?;
+            regions.push(region);
+        }
+        Ok(regions.join(" "))
+    }
+
+    /// Asks twice, by the old name.
+    #[mcp_tool(task = "required", name = "deploy")]
+    pub(super) async fn before(ctx: &mut Ctx) -> Result<String> {
+        let mut places = Vec::new();
+        for _ in 0..2 {
+            let place: String = ctx.input("Which place?").await?;
+            places.push(place);
+        }
+        Ok(places.join(" "))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_is_found_by_its_former_name() {
+    let store = MemoryStore::new();
+    let server = || Server::new("renamed", "1.0.0").store(store.clone());
+    let mut wire = Wire::tasks(server().tool::<renamed::before>());
+    let id = wire.task("deploy", json!({})).await;
+    wire.until(&id, "input_required").await;
+    wire.accept(&id, "place", json!({ "value": "north" })).await;
+    let task = wire.until(&id, "input_required").await;
+    assert!(questions(&task).contains_key("place#2"));
+    wire.close().await;
+
+    let mut wire = Wire::tasks(server().tool::<renamed::after>());
+    wire.accept(&id, "place#2", json!({ "value": "south" }))
+        .await;
     let task = wire.end(&id).await;
-    assert_eq!(task["error"]["data"]["reason"], "misuse");
-    let message = task["error"]["message"].as_str().unwrap();
-    assert!(message.contains("`sure` has a `.timeout(..)`"), "{message}");
+    assert_eq!(task["result"]["content"][0]["text"], "north south");
 }

@@ -38,6 +38,15 @@ impl Declares {
             Self::Nothing => json!({}),
         }
     }
+
+    /// `_meta` of each request of a client of 2026-07-28.
+    fn meta(self) -> Value {
+        json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": self.capabilities(),
+            "io.modelcontextprotocol/clientInfo": { "name": "wire", "version": "1" },
+        })
+    }
 }
 
 /// A connection to a server of its own.
@@ -49,18 +58,27 @@ pub(crate) struct Wire {
     next_id: u64,
     /// Responses that came before they were asked for.
     early: HashMap<u64, Value>,
+    host: VirtualHost,
     server: JoinHandle<Result<(), ServeError>>,
 }
 
 impl Wire {
     /// Connects as a client of 2026-07-28.
     pub(crate) fn modern<S: Send + Sync + 'static>(server: Server<S>, declares: Declares) -> Self {
-        let meta = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": declares.capabilities(),
-            "io.modelcontextprotocol/clientInfo": { "name": "wire", "version": "1" },
-        });
-        Self::connect(server, meta)
+        Self::connect(server, declares.meta())
+    }
+
+    /// Connects a client that declares tasks to a server with this clock.
+    pub(crate) fn with_host<S: Send + Sync + 'static>(
+        server: Server<S>,
+        host: VirtualHost,
+    ) -> Self {
+        Self::connect_with(server, Declares::Tasks.meta(), host)
+    }
+
+    /// The clock of the server.
+    pub(crate) fn host(&self) -> VirtualHost {
+        self.host
     }
 
     /// Connects as a client of 2025-11-25, and gives what `initialize` was answered with.
@@ -89,9 +107,17 @@ impl Wire {
     }
 
     fn connect<S: Send + Sync + 'static>(server: Server<S>, meta: Value) -> Self {
-        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        Self::connect_with(server, meta, VirtualHost::new())
+    }
+
+    fn connect_with<S: Send + Sync + 'static>(
+        server: Server<S>,
+        meta: Value,
+        host: VirtualHost,
+    ) -> Self {
+        let (ours, theirs) = tokio::io::duplex(1024 * 1024);
         let (reader, writer) = tokio::io::split(theirs);
-        let server = tokio::spawn(server.host(VirtualHost::new()).serve(reader, writer));
+        let server = tokio::spawn(server.host(host).serve(reader, writer));
         let (reader, writer) = tokio::io::split(ours);
         Self {
             lines: BufReader::new(reader).lines(),
@@ -99,6 +125,7 @@ impl Wire {
             meta,
             next_id: 1,
             early: HashMap::new(),
+            host,
             server,
         }
     }
@@ -174,25 +201,25 @@ impl Wire {
 
     /// Polls until the task has this status; a status that it cannot come from is a failure.
     pub(crate) async fn until(&mut self, id: &str, status: &str) -> Value {
-        for _ in 0..1_000 {
+        for pause in pauses() {
             let task = self.get(id).await;
             if task["status"] == status {
                 return task;
             }
             assert!(!is_terminal(&task), "waited for `{status}`: {task}");
-            sleep(Duration::from_millis(10)).await;
+            sleep(pause).await;
         }
         panic!("the task never became `{status}`");
     }
 
     /// Polls until the task has ended.
     pub(crate) async fn end(&mut self, id: &str) -> Value {
-        for _ in 0..1_000 {
+        for pause in pauses() {
             let task = self.get(id).await;
             if is_terminal(&task) {
                 return task;
             }
-            sleep(Duration::from_millis(10)).await;
+            sleep(pause).await;
         }
         panic!("the task never ended");
     }
@@ -220,6 +247,11 @@ impl Wire {
         drop((self.lines, self.writer));
         self.server.await.unwrap().unwrap();
     }
+}
+
+/// The pauses between polls: short at first, some minutes in all.
+fn pauses() -> impl Iterator<Item = Duration> {
+    (1..500).map(|poll| Duration::from_millis(10 * poll).min(Duration::from_secs(1)))
 }
 
 fn is_terminal(task: &Value) -> bool {

@@ -3,23 +3,28 @@
 //! No async, no clock, no randomness, no store: whoever drives it brings the time, and a store
 //! compares and swaps what comes out. Every rule stands here once.
 //!
-//! - What is terminal stays as it is.
+//! - What is terminal stays as it is; only what has to be cleaned up still happens.
 //! - A key names one question for the whole life of the task.
 //! - Answers to keys that are not outstanding are ignored and reported.
 //! - When the last outstanding question is answered, the task can run: once, because a claim
 //!   raises the fence and only the holder of the fence may write.
 //! - Expiry counts from the creation.
 
+mod answers;
+mod closing;
+mod leg;
+
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::leg::Parking;
 use crate::{
     error::ProtocolError,
     host::Timestamp,
     journal::Entry,
-    record::{End, Lease, Origin, Pinned, Record, Status},
+    record::{Drift, End, Lease, Life, Origin, Record, Status, Ttl},
+    store::JournalChange,
 };
 
 /// This many legs in a row may end without getting anywhere.
@@ -36,6 +41,10 @@ pub(crate) enum Event {
     Answered(BTreeMap<String, Value>),
     /// Somebody wants it to end.
     Cancelled { reason: Option<String> },
+    /// Its time to live is another one from now on.
+    TtlSet(Option<u64>),
+    /// A moment came that needs no worker.
+    Alarm,
 }
 
 /// What happens in a leg. Only the leg that holds the fence may say so.
@@ -43,14 +52,26 @@ pub(crate) enum Event {
 pub(crate) enum LegEvent {
     /// It is still at work.
     Renewed { until: Timestamp },
-    /// An operation ended.
-    Progressed(Entry),
+    /// Operations ended.
+    Progressed(Vec<Entry>),
     /// It has something to tell.
-    Status(String),
+    Told(Told),
     /// It can only wait.
     Parked(Parking),
     /// Its function is done.
     Finished(End),
+    /// Its code does not fit the journal.
+    Drifted(Drift),
+    /// It gives up its claim, so that another worker may go on at once.
+    Released,
+}
+
+/// What a leg tells about its task.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Told {
+    pub(crate) status: Option<String>,
+    pub(crate) meta: Map<String, Value>,
+    pub(crate) ttl: Option<Ttl>,
 }
 
 /// What an event makes of a record.
@@ -58,8 +79,8 @@ pub(crate) enum LegEvent {
 pub(crate) struct Transition {
     /// The record after it, one version on.
     pub(crate) record: Record,
-    /// What it adds to the journal.
-    pub(crate) entries: Vec<Entry>,
+    /// What it does to the journal.
+    pub(crate) journal: JournalChange,
 }
 
 /// What became of the answers of an update.
@@ -68,6 +89,8 @@ pub(crate) struct Report {
     pub(crate) accepted: Vec<String>,
     /// Keys that were never put, or not any more.
     pub(crate) ignored: Vec<String>,
+    /// Keys that still wait for an answer.
+    pub(crate) outstanding: Vec<String>,
 }
 
 /// What comes of an event.
@@ -98,15 +121,21 @@ pub(crate) enum Refusal {
 
 impl Record {
     /// The record of a new execution that `lease` already holds.
-    pub(crate) fn created(origin: Origin, lease: Lease) -> Self {
+    pub(crate) fn created(origin: Origin, ttl_ms: Option<u64>, lease: Lease) -> Self {
         Self {
             updated_at: origin.created_at,
             origin: origin.into(),
             status: Status::Working,
             status_message: None,
+            ttl_ms,
+            meta: Map::new(),
             questions: Vec::new(),
             spent: Vec::new(),
+            asleep: None,
             end: None,
+            closing: None,
+            life: Life::Present,
+            drift: None,
             lease: Some(lease),
             fence: 1,
             version: 1,
@@ -118,130 +147,36 @@ impl Record {
 
 /// What `event` at `now` makes of `record`.
 pub(crate) fn apply(record: &Record, event: Event, now: Timestamp) -> Verdict {
-    if record.status.is_terminal() || record.is_expired(now) {
-        return after_the_end(event);
+    if let Event::Alarm = event {
+        return closing::alarm(record, now);
     }
+    let over = record.status.is_terminal() || record.is_expired(now);
     match event {
-        Event::Claimed(lease) => claim(record, lease, now),
+        Event::Claimed(lease) if record.closing.is_some() => closing::claim(record, lease, now),
+        Event::Leg { fence, event } if record.closing.is_some() => {
+            closing::in_leg(record, fence, event, now)
+        }
+        Event::Claimed(_) | Event::Leg { .. } if over => Verdict::Refused(Refusal::Over),
+        Event::Claimed(lease) => leg::claim(record, lease, now),
         Event::Leg { fence, .. } if fence != record.fence || record.lease.is_none() => {
             Verdict::Refused(Refusal::Fenced)
         }
-        Event::Leg { event, .. } => in_leg(record, event, now),
-        Event::Answered(answers) => answer(record, answers, now),
-        Event::Cancelled { reason } => {
-            let mut next = ended(record, End::Cancelled);
-            next.status_message = Some(reason.unwrap_or_else(|| "cancelled".into()));
-            change(record, next, Vec::new(), now)
+        Event::Leg { event, .. } => leg::event(record, event, now),
+        Event::Answered(answers) if over => answers::too_late(answers),
+        Event::Answered(answers) => answers::take(record, answers, now),
+        Event::Cancelled { .. } if over => Verdict::Unchanged(Report::default()),
+        Event::Cancelled { reason } => closing::cancel(record, reason, now),
+        Event::TtlSet(_) if record.is_expired(now) => Verdict::Refused(Refusal::Over),
+        Event::TtlSet(ttl_ms) => {
+            let mut next = record.clone();
+            next.ttl_ms = ttl_ms;
+            change(record, next, now)
         }
+        Event::Alarm => Verdict::Unchanged(Report::default()),
     }
 }
 
-/// What is over takes nothing, but a client that did not know is not told off.
-fn after_the_end(event: Event) -> Verdict {
-    match event {
-        Event::Answered(answers) => Verdict::Unchanged(Report {
-            ignored: answers.into_keys().collect(),
-            ..Report::default()
-        }),
-        Event::Cancelled { .. } => Verdict::Unchanged(Report::default()),
-        Event::Claimed(_) | Event::Leg { .. } => Verdict::Refused(Refusal::Over),
-    }
-}
-
-fn claim(record: &Record, lease: Lease, now: Timestamp) -> Verdict {
-    if record.status != Status::Working {
-        return Verdict::Refused(Refusal::NotRunnable);
-    }
-    if record.lease.as_ref().is_some_and(|held| held.until > now) {
-        return Verdict::Refused(Refusal::Fenced);
-    }
-    if record.stalled >= STALLED_LEGS {
-        let error = ProtocolError::internal(format!(
-            "gave up: {STALLED_LEGS} runs in a row ended before they got anywhere"
-        ));
-        let next = ended(record, End::Error(error.because("stalled")));
-        return change(record, next, Vec::new(), now);
-    }
-    let mut next = record.clone();
-    next.lease = Some(lease);
-    next.fence += 1;
-    next.legs += 1;
-    next.stalled += 1;
-    change(record, next, Vec::new(), now)
-}
-
-fn in_leg(record: &Record, event: LegEvent, now: Timestamp) -> Verdict {
-    let mut next = record.clone();
-    let mut entries = Vec::new();
-    match event {
-        LegEvent::Renewed { until } => {
-            if let Some(lease) = &mut next.lease {
-                lease.until = until;
-            }
-        }
-        LegEvent::Progressed(entry) => {
-            next.stalled = 0;
-            entries.push(entry);
-        }
-        LegEvent::Status(message) => next.status_message = Some(message),
-        LegEvent::Parked(parking) => return park(record, parking, now),
-        LegEvent::Finished(end) => next = ended(record, end),
-    }
-    change(record, next, entries, now)
-}
-
-/// Puts the questions of a leg and lets it go, unless what it waits for was answered meanwhile.
-fn park(record: &Record, parking: Parking, now: Timestamp) -> Verdict {
-    let mut next = record.clone();
-    next.stalled = 0;
-    next.lease = None;
-    let mut entries = Vec::new();
-    for pinned in parking.asked {
-        if next.spent.contains(&pinned.key) {
-            return Verdict::Refused(Refusal::KeyReused(pinned.key));
-        }
-        next.spent.push(pinned.key.clone());
-        entries.push(Entry::asked(&pinned.key, &pinned.ask));
-        next.questions.push(pinned);
-    }
-    let waits = |pinned: &Pinned| parking.waits.contains(&pinned.key);
-    if next.questions.iter().any(waits) {
-        next.status = Status::InputRequired;
-    }
-    change(record, next, entries, now)
-}
-
-fn answer(record: &Record, answers: BTreeMap<String, Value>, now: Timestamp) -> Verdict {
-    let mut next = record.clone();
-    let mut report = Report::default();
-    let mut entries = Vec::new();
-    for (key, response) in answers {
-        // The key first, the value after: what nobody asked for is not judged.
-        let Some(place) = next.questions.iter().position(|pinned| pinned.key == key) else {
-            report.ignored.push(key);
-            continue;
-        };
-        match next.questions[place].ask.read(response) {
-            Ok(answer) => {
-                entries.push(Entry::answered(&key, &answer));
-                next.questions.remove(place);
-                report.accepted.push(key);
-            }
-            Err(violation) => return Verdict::Refused(Refusal::WrongAnswer { key, violation }),
-        }
-    }
-    if report.accepted.is_empty() {
-        return Verdict::Unchanged(report);
-    }
-    if next.questions.is_empty() {
-        next.status = Status::Working;
-    }
-    match change(record, next, entries, now) {
-        Verdict::Change(transition, _) => Verdict::Change(transition, report),
-        other => other,
-    }
-}
-
+/// `record` after it came to its `end`.
 fn ended(record: &Record, end: End) -> Record {
     let (status, message) = match &end {
         End::Result(_) => (Status::Completed, None),
@@ -252,30 +187,45 @@ fn ended(record: &Record, end: End) -> Record {
         status,
         status_message: message,
         questions: Vec::new(),
+        asleep: None,
+        drift: None,
         end: Some(end),
         lease: None,
         ..record.clone()
     }
 }
 
-/// The change from `record` to `next`. `updated_at` moves with what a client can see, and only
-/// then.
-fn change(record: &Record, mut next: Record, entries: Vec<Entry>, now: Timestamp) -> Verdict {
+/// `record` after too many of its legs got nowhere.
+fn stalled(record: &Record) -> Record {
+    let error = ProtocolError::internal(format!(
+        "gave up: {STALLED_LEGS} runs in a row ended before they got anywhere"
+    ));
+    ended(record, End::Error(error.because("stalled")))
+}
+
+/// The change from `record` to `next`, which leaves the journal as it is.
+fn change(record: &Record, next: Record, now: Timestamp) -> Verdict {
+    change_with(record, next, Vec::new(), now)
+}
+
+/// The change from `record` to `next`, with what it adds to the journal.
+fn change_with(record: &Record, next: Record, entries: Vec<Entry>, now: Timestamp) -> Verdict {
+    changed(record, next, JournalChange::Append(entries), now)
+}
+
+/// `updated_at` moves with what a client can see, and only then.
+fn changed(record: &Record, mut next: Record, journal: JournalChange, now: Timestamp) -> Verdict {
     let visible = next.status != record.status
         || next.status_message != record.status_message
+        || next.ttl_ms != record.ttl_ms
+        || next.meta != record.meta
         || next.questions != record.questions;
     if visible {
         next.updated_at = now.max(record.updated_at);
     }
     next.version += 1;
-    Verdict::Change(
-        Transition {
-            record: next,
-            entries,
-        }
-        .into(),
-        Report::default(),
-    )
+    let record = next;
+    Verdict::Change(Transition { record, journal }.into(), Report::default())
 }
 
 #[cfg(test)]

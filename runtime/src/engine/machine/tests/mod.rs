@@ -1,10 +1,16 @@
-use proptest::prelude::*;
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "an event is written where it happens"
+)]
+
+mod property;
+
 use serde_json::json;
 
 use super::*;
 use crate::{
     input::form::{Ask, Form},
-    record::{Client, TaskId},
+    record::{Client, Closing, Delivery, Pinned, Sleep, TaskId},
 };
 
 const START: Timestamp = Timestamp::from_millis(1_000_000);
@@ -24,23 +30,28 @@ fn lease(worker: &str, until: u64) -> Lease {
 fn created() -> Record {
     let origin = Origin {
         format: 1,
-        id: Some(TaskId::from("t")),
+        id: TaskId::from("t"),
+        delivery: Delivery::Task,
         pool: "pool".into(),
         tool: "tool".into(),
-        fingerprint: String::new(),
-        arguments: serde_json::Map::new(),
+        fingerprint: "old".into(),
+        server_version: String::new(),
+        seed: "seed".into(),
+        arguments: Map::new(),
+        owner: Some("alice".into()),
         client: Client::default(),
         created_at: START,
-        ttl_ms: Some(10_000),
         poll_ms: 1_000,
+        cleans_up: false,
     };
-    Record::created(origin, lease("a", 1_000))
+    Record::created(origin, Some(10_000), lease("a", 1_000))
 }
 
 fn pinned(key: &str) -> Pinned {
     Pinned {
         key: key.into(),
         ask: Ask::form(format!("{key}?"), crate::input::plain::<bool>()),
+        deadline: None,
     }
 }
 
@@ -48,6 +59,7 @@ fn parked_on(keys: &[&str]) -> LegEvent {
     LegEvent::Parked(Parking {
         asked: keys.iter().map(|key| pinned(key)).collect(),
         waits: keys.iter().map(|key| (*key).into()).collect(),
+        ..Parking::default()
     })
 }
 
@@ -94,8 +106,19 @@ fn report(record: &Record, event: Event, now: Timestamp) -> Report {
     }
 }
 
+fn progressed() -> LegEvent {
+    LegEvent::Progressed(vec![Entry::began("s")])
+}
+
+fn status(text: &str) -> LegEvent {
+    LegEvent::Told(Told {
+        status: Some(text.into()),
+        ..Told::default()
+    })
+}
+
 fn finished() -> LegEvent {
-    LegEvent::Finished(End::Result(serde_json::Map::new()))
+    LegEvent::Finished(End::Result(Map::new()))
 }
 
 #[test]
@@ -105,7 +128,7 @@ fn a_park_puts_its_questions_and_lets_the_leg_go() {
     assert_eq!(record.questions, [pinned("a"), pinned("b")]);
     assert_eq!(record.lease, None);
     assert_eq!(record.updated_at, at(5));
-    assert_eq!(record.index().runnable_at, None);
+    assert_eq!(record.index().due_at, None);
 }
 
 #[test]
@@ -113,13 +136,13 @@ fn the_last_answer_makes_it_runnable_and_no_earlier_one_does() {
     let parked = after(&created(), leg(1, parked_on(&["a", "b"])), at(5));
     let half = after(&parked, answers(&[("b", yes())]), at(6));
     assert_eq!(half.status, Status::InputRequired);
-    assert_eq!(half.index().runnable_at, None);
+    assert_eq!(half.index().due_at, None);
     let full = after(&half, answers(&[("a", yes())]), at(7));
     assert_eq!(full.status, Status::Working);
-    assert_eq!(full.index().runnable_at, Some(at(7)));
+    assert_eq!(full.index().due_at, Some(at(7)));
     let claimed = after(&full, Event::Claimed(lease("b", 2_000)), at(8));
     assert_eq!((claimed.fence, claimed.legs), (2, 2));
-    assert_eq!(claimed.index().runnable_at, Some(at(2_000)));
+    assert_eq!(claimed.index().due_at, Some(at(2_000)));
 }
 
 #[test]
@@ -128,12 +151,12 @@ fn a_park_on_answered_questions_stays_runnable() {
     let mut record = created();
     record.spent = vec!["a".into()];
     let parking = Parking {
-        asked: Vec::new(),
         waits: vec!["a".into()],
+        ..Parking::default()
     };
     let record = after(&record, leg(1, LegEvent::Parked(parking)), at(5));
     assert_eq!(record.status, Status::Working);
-    assert_eq!(record.index().runnable_at, Some(START));
+    assert_eq!(record.index().due_at, Some(START));
 }
 
 #[test]
@@ -238,14 +261,12 @@ fn what_is_over_in_time_takes_nothing() {
 fn an_endless_ttl_never_ends() {
     for ttl_ms in [None, Some(u64::MAX)] {
         let mut record = created();
-        let mut origin = (*record.origin).clone();
-        origin.ttl_ms = ttl_ms;
-        record.origin = origin.into();
+        record.ttl_ms = ttl_ms;
         assert!(
             !record.is_expired(Timestamp::from_millis(u64::MAX)),
             "{ttl_ms:?}"
         );
-        assert_eq!(record.index().expires_at, None);
+        assert_eq!(record.index().alarm_at, None);
     }
 }
 
@@ -300,8 +321,7 @@ fn progress_starts_the_count_of_lost_legs_again() {
             Event::Claimed(lease("b", round * 1_000 + 1_000)),
             now,
         );
-        let entry = Entry::step(&format!("step-{round}"), Ok(round));
-        record = after(&record, leg(record.fence, LegEvent::Progressed(entry)), now);
+        record = after(&record, leg(record.fence, progressed()), now);
         assert_eq!(record.status, Status::Working);
     }
 }
@@ -314,15 +334,11 @@ fn the_time_of_the_last_update_moves_with_what_a_client_sees_and_only_then() {
         leg(1, LegEvent::Renewed { until: at(2_000) }),
         at(5),
     );
-    let progressed = after(
-        &renewed,
-        leg(1, LegEvent::Progressed(Entry::step("s", Ok(1)))),
-        at(6),
-    );
+    let progressed = after(&renewed, leg(1, progressed()), at(6));
     assert_eq!(progressed.updated_at, START);
-    let told = after(&progressed, leg(1, LegEvent::Status("on it".into())), at(7));
+    let told = after(&progressed, leg(1, status("on it")), at(7));
     assert_eq!(told.updated_at, at(7));
-    let same = after(&told, leg(1, LegEvent::Status("on it".into())), at(8));
+    let same = after(&told, leg(1, status("on it")), at(8));
     assert_eq!(same.updated_at, at(7));
     // A clock that went back does not take the time back.
     let parked = after(&same, leg(1, parked_on(&["a"])), at(1));
@@ -338,73 +354,167 @@ fn the_form_of_a_question_is_kept_as_it_was_put() {
     assert_ne!(read.questions[0].ask.form, Form::default());
 }
 
-/// Something that happens to a task, with the time that passed before it.
-fn happenings() -> impl Strategy<Value = (u64, Event)> {
-    let key = prop::sample::select(vec!["a", "b", "c"]);
-    let keys = prop::collection::btree_set(key.clone(), 1..3);
-    let response = prop_oneof![
-        Just(yes()),
-        Just(json!({ "action": "decline" })),
-        Just(json!(42))
-    ];
-    let leg_event = prop_oneof![
-        (1_u64..5_000).prop_map(|until| LegEvent::Renewed { until: at(until) }),
-        Just(LegEvent::Progressed(Entry::step("s", Ok(1)))),
-        Just(LegEvent::Status("busy".into())),
-        keys.prop_map(|keys| parked_on(&keys.into_iter().collect::<Vec<_>>())),
-        Just(finished()),
-    ];
-    let event = prop_oneof![
-        2 => (0_u64..3_000).prop_map(|until| Event::Claimed(lease("w", until))),
-        4 => (0_u64..4, leg_event).prop_map(|(fence, event)| leg(fence, event)),
-        4 => prop::collection::btree_map(key.prop_map(String::from), response, 0..3)
-            .prop_map(Event::Answered),
-        1 => Just(cancel()),
-    ];
-    (0_u64..400, event)
+/// A task that cleans up when it is cancelled, parked on `a`.
+fn parked_with_cleanup() -> Record {
+    let mut record = created();
+    let mut origin = (*record.origin).clone();
+    origin.cleans_up = true;
+    record.origin = origin.into();
+    after(&record, leg(1, parked_on(&["a"])), at(5))
 }
 
-proptest! {
-    #[test]
-    fn no_sequence_of_events_breaks_the_rules(
-        happenings in prop::collection::vec(happenings(), 0..40),
-    ) {
-        let mut record = created();
-        let mut now = START;
-        let mut accepted: Vec<String> = Vec::new();
-        for (pause, event) in happenings {
-            now = Timestamp::from_millis(now.as_millis() + pause);
-            let claims = matches!(event, Event::Claimed(_));
-            let over = record.status.is_terminal() || record.is_expired(now);
-            let Verdict::Change(transition, report) = apply(&record, event, now) else {
-                continue;
-            };
-            let Transition { record: next, entries } = *transition;
-            // Nothing changes after the end.
-            prop_assert!(!over);
-            prop_assert_eq!(next.version, record.version + 1);
-            // Only a claim takes the fence, and never one that is held.
-            let fenced = next.fence != record.fence;
-            prop_assert!(!fenced || claims);
-            prop_assert!(!fenced || record.lease.as_ref().is_none_or(|lease| lease.until <= now));
-            // Questions are shown where, and only where, the task waits for them.
-            prop_assert_eq!(next.status == Status::InputRequired, !next.questions.is_empty());
-            prop_assert_eq!(next.status.is_terminal(), next.end.is_some());
-            // No key is used twice, and every question has one of its own.
-            let mut spent = next.spent.clone();
-            spent.sort();
-            spent.dedup();
-            prop_assert_eq!(spent.len(), next.spent.len());
-            prop_assert!(next.questions.iter().all(|pinned| next.spent.contains(&pinned.key)));
-            // An answer is accepted once, and stands in the journal when it is.
-            for key in &report.accepted {
-                prop_assert!(!accepted.contains(key), "{} answered twice", key);
-                prop_assert!(entries.iter().any(|entry| entry.key() == key));
-                prop_assert!(next.questions.iter().all(|pinned| pinned.key != *key));
-            }
-            accepted.extend(report.accepted);
-            prop_assert!(next.updated_at >= record.updated_at);
-            record = next;
-        }
+#[test]
+fn a_sleep_is_due_when_its_time_has_come_and_ends_by_the_claim() {
+    let sleep = Sleep {
+        key: "sleep".into(),
+        until: at(3_000),
+    };
+    let parking = Parking {
+        waits: vec!["sleep".into()],
+        asleep: Some(sleep),
+        ..Parking::default()
+    };
+    let asleep = after(&created(), leg(1, LegEvent::Parked(parking)), at(5));
+    assert_eq!(asleep.status, Status::Working);
+    assert_eq!(asleep.index().due_at, Some(at(3_000)));
+    let claim = Event::Claimed(lease("b", 9_000));
+    assert_eq!(
+        refusal(&asleep, claim.clone(), at(2_999)),
+        Refusal::NotRunnable
+    );
+    let awake = after(&asleep, claim, at(3_000));
+    assert_eq!((awake.asleep, awake.legs), (None, 2));
+}
+
+#[test]
+fn a_question_whose_time_is_over_is_taken_back_and_the_task_goes_on() {
+    let mut asked = pinned("a");
+    asked.deadline = Some(at(3_000));
+    let parking = Parking {
+        asked: vec![asked],
+        waits: vec!["a".into()],
+        ..Parking::default()
+    };
+    let parked = after(&created(), leg(1, LegEvent::Parked(parking)), at(5));
+    assert_eq!(parked.index().due_at, Some(at(3_000)));
+    // An answer that comes too late is none, whether or not the timer fired yet.
+    assert_eq!(
+        report(&parked, answers(&[("a", yes())]), at(3_000)).ignored,
+        ["a"]
+    );
+    let late = after(&parked, Event::Claimed(lease("b", 9_000)), at(3_000));
+    assert_eq!((late.status, late.legs), (Status::Working, 2));
+    assert_eq!(late.questions, []);
+}
+
+#[test]
+fn a_cancelled_task_is_closed_by_one_more_leg_if_it_has_something_to_clean_up() {
+    let parked = parked_with_cleanup();
+    let cancelled = after(&parked, cancel(), at(6));
+    assert_eq!(cancelled.status, Status::Cancelled);
+    assert_eq!(cancelled.closing, Some(Closing::Due));
+    assert_eq!(cancelled.index().due_at, Some(at(6)));
+    let closing = after(&cancelled, Event::Claimed(lease("b", 3_000)), at(7));
+    assert_eq!(closing.closing, Some(Closing::Running(2)));
+    let cleaned = after(&closing, leg(2, progressed()), at(8));
+    let closed = after(&cleaned, leg(2, finished()), at(9));
+    assert_eq!((closed.closing, closed.lease.clone()), (None, None));
+    assert_eq!(
+        (closed.status, closed.end),
+        (Status::Cancelled, Some(End::Cancelled))
+    );
+}
+
+#[test]
+fn a_closing_leg_begins_when_the_leg_that_ran_has_let_go() {
+    let mut running = parked_with_cleanup();
+    running = after(&running, answers(&[("a", yes())]), at(6));
+    running = after(&running, Event::Claimed(lease("b", 3_000)), at(7));
+    let cancelled = after(&running, cancel(), at(8));
+    let claim = Event::Claimed(lease("c", 9_000));
+    assert_eq!(refusal(&cancelled, claim.clone(), at(9)), Refusal::Fenced);
+    // What it had begun is still journaled, for whoever cleans up; its end is not the end.
+    let told = after(&cancelled, leg(2, progressed()), at(10));
+    let let_go = after(&told, leg(2, finished()), at(11));
+    assert_eq!(let_go.closing, Some(Closing::Due));
+    assert_eq!(let_go.end, Some(End::Cancelled));
+    assert_eq!(
+        after(&let_go, claim, at(12)).closing,
+        Some(Closing::Running(3))
+    );
+}
+
+#[test]
+fn a_closing_leg_that_never_gets_anywhere_is_given_up() {
+    let mut record = after(&parked_with_cleanup(), cancel(), at(6));
+    for round in 1..=3 {
+        let lease = lease("b", round * 1_000 + 1_000);
+        record = after(&record, Event::Claimed(lease), at(round * 1_000));
+        assert!(record.closing.is_some());
     }
+    let given_up = after(&record, Event::Claimed(lease("b", 9_000)), at(5_000));
+    assert_eq!((given_up.closing, given_up.index().due_at), (None, None));
+}
+
+#[test]
+fn what_expired_leaves_a_tombstone_with_nothing_but_its_owner() {
+    let parked = after(&created(), leg(1, parked_on(&["a"])), at(5));
+    assert!(matches!(
+        apply(&parked, Event::Alarm, at(9_999)),
+        Verdict::Unchanged(_)
+    ));
+    let buried = after(&parked, Event::Alarm, at(10_000));
+    assert_eq!(buried.origin.owner.as_deref(), Some("alice"));
+    assert_eq!((buried.questions.len(), buried.spent.len()), (0, 0));
+    assert!(buried.is_expired(at(10_000)));
+    assert_eq!(buried.index().due_at, None);
+    assert!(buried.index().alarm_at > Some(at(10_000)));
+}
+
+#[test]
+fn what_expired_cleans_up_before_it_is_buried() {
+    let expired = after(&parked_with_cleanup(), Event::Alarm, at(10_000));
+    assert_eq!(expired.closing, Some(Closing::Due));
+    assert_eq!(expired.index().alarm_at, None);
+    let closing = after(&expired, Event::Claimed(lease("b", 20_000)), at(10_001));
+    let closed = after(&closing, leg(2, finished()), at(10_002));
+    assert!(matches!(closed.life, Life::Tombstone(_)));
+}
+
+#[test]
+fn a_ttl_in_the_past_expires_the_task_and_a_longer_one_keeps_it() {
+    let record = created();
+    let shorter = after(&record, Event::TtlSet(Some(100)), at(500));
+    assert!(shorter.is_expired(at(500)));
+    let longer = after(&record, Event::TtlSet(Some(20_000)), at(500));
+    assert!(!longer.is_expired(at(19_999)));
+    assert_eq!(
+        refusal(&record, Event::TtlSet(None), at(10_000)),
+        Refusal::Over
+    );
+}
+
+#[test]
+fn drift_waits_for_other_code_and_then_fails_with_both_sides() {
+    let drift = Drift {
+        fingerprint: "new".into(),
+        message: "the journal has this, the code has that".into(),
+        until: at(4_000),
+    };
+    let drifted = after(&created(), leg(1, LegEvent::Drifted(drift)), at(5));
+    assert_eq!(drifted.status, Status::Working);
+    assert_eq!(drifted.index().avoid, Some("new"));
+    assert_eq!(drifted.index().due_at, Some(at(5)));
+    let taken = after(&drifted, Event::Claimed(lease("old", 2_000)), at(6));
+    assert_eq!((taken.index().avoid, taken.legs), (None, 2));
+    let failed = after(&drifted, Event::Alarm, at(4_000));
+    assert_eq!(failed.status, Status::Failed);
+    assert!(failed.status_message.unwrap().contains("the code has that"));
+}
+
+#[test]
+fn a_leg_that_is_released_is_due_at_once() {
+    let released = after(&created(), leg(1, LegEvent::Released), at(5));
+    assert_eq!(released.index().due_at, Some(START));
+    assert_eq!(released.stalled, 0);
 }

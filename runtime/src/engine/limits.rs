@@ -1,0 +1,39 @@
+//! How much a task may take.
+
+/// How much one call may take; over a limit is a clear error, and nothing is evicted for it.
+///
+/// ```
+/// use siding::{Limits, prelude::*};
+///
+/// let limits = Limits {
+///     result_bytes: 64 * 1024,
+///     ..Limits::default()
+/// };
+/// let server = Server::new("small", "1.0.0").limits(limits);
+/// # let _ = server;
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "made by update of the default")]
+pub struct Limits {
+    /// Bytes of a result or an error, as JSON. Beyond it the task fails and keeps none of it.
+    /// Default: 1 MiB.
+    pub result_bytes: usize,
+    /// Bytes of the value of a step, as JSON. Beyond it the step fails. Default: 1 MiB.
+    pub journal_value_bytes: usize,
+    /// Bytes of a whole journal. Beyond it the task fails. Default: 16 MiB.
+    pub journal_bytes: usize,
+    /// Entries of a journal. Beyond it the task fails. Default: 10 000.
+    pub journal_entries: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        const MIB: usize = 1024 * 1024;
+        Self {
+            result_bytes: MIB,
+            journal_value_bytes: MIB,
+            journal_bytes: 16 * MIB,
+            journal_entries: 10_000,
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Replays: does a run reach the same end from wherever it is taken up again?
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::host::TestHost;
+use crate::{
+    Server,
+    engine::Engine,
+    host::Timestamp,
+    input::form::{Answer, Ask},
+    journal::{Entry, Kind},
+    record::{End, Origin, Pinned, Record, Sleep, Status},
+    store::{Change, JournalChange, MemoryStore, Store},
+};
+
+/// The whole run of a task: its call, its journal and its end. Its JSON can be kept in a repository
+/// and replayed against later code.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Recording {
+    origin: Arc<Origin>,
+    journal: Vec<Entry>,
+    end: End,
+}
+
+impl Recording {
+    pub(super) fn new(record: &Record, journal: Vec<Entry>) -> Self {
+        Self {
+            origin: record.origin.clone(),
+            journal,
+            end: record.end.clone().expect("the task has ended"),
+        }
+    }
+
+    /// How many entries its journal has.
+    pub fn len(&self) -> usize {
+        self.journal.len()
+    }
+
+    /// Whether its journal has no entry.
+    pub fn is_empty(&self) -> bool {
+        self.journal.is_empty()
+    }
+
+    /// What came back for the question `key`.
+    fn response(&self, key: &str) -> Option<&Entry> {
+        self.journal.iter().find(|entry| {
+            matches!(entry.kind(), Kind::Answered | Kind::TimedOut) && entry.key() == key
+        })
+    }
+}
+
+/// Takes a recorded run up again from every prefix of its journal, answers as it was answered, and
+/// compares the end.
+///
+/// A tool that does not get there does something in a leg that the journal does not know of: a
+/// change of a variable inside of a step, a clock or a random number outside of one, another order.
+/// Steps behind the prefix run again, so their effects must bear it.
+///
+/// ```
+/// use siding::{prelude::*, testing::{TestServer, replay_check}};
+///
+/// /// Adds two answers.
+/// #[mcp_tool(task = "required")]
+/// async fn add(ctx: &mut Ctx) -> Result<i64> {
+///     let a: i64 = ctx.input("First?").await?;
+///     let b: i64 = ctx.input("Second?").await?;
+///     ctx.step("sum", async { Ok(a + b) }).await
+/// }
+///
+/// # #[tokio::main] async fn main() {
+/// let server = || Server::new("sums", "1.0.0").tool::<add>();
+/// let task = {
+///     let server = TestServer::new(server);
+///     let task = server.call("add", serde_json::json!({})).await;
+///     task.answer("a", 2).await;
+///     task.answer("b", 3).await;
+///     task.end().await;
+///     task
+/// };
+/// replay_check(server, &task.recording().await).await;
+/// # }
+/// ```
+///
+/// # Panics
+///
+/// Where an end differs, with the number of entries it was taken up from and both ends.
+pub async fn replay_check<S: Send + Sync + 'static>(
+    server: impl Fn() -> Server<S>,
+    recording: &Recording,
+) {
+    for entries in 0..=recording.len() {
+        let end = replay(server(), recording, entries).await;
+        assert!(
+            end == recording.end,
+            "taken up from the first {entries} of {} entries, the run ends differently:\n  \
+             recorded: {:?}\n  replayed: {end:?}",
+            recording.len(),
+            recording.end
+        );
+    }
+}
+
+/// The end of the recorded run when its first entries are all that is left of it.
+async fn replay<S: Send + Sync + 'static>(
+    server: Server<S>,
+    recording: &Recording,
+    entries: usize,
+) -> End {
+    let (store, host) = (MemoryStore::new(), TestHost::new());
+    host.advance_to(recording.origin.created_at);
+    let prefix = &recording.journal[..entries];
+    seed(&store, recording, prefix).await;
+    let built = server.store(store.clone()).host(host.clone()).into_engine();
+    let engine = built.unwrap_or_else(|error| panic!("{error}"));
+    let id = &recording.origin.id;
+    loop {
+        let seen = store.position().await.unwrap_or_default();
+        let record = store
+            .load(id)
+            .await
+            .ok()
+            .flatten()
+            .expect("the task is there");
+        if let Some(end) = &record.end {
+            return end.clone();
+        }
+        if let Some(drift) = &record.drift {
+            panic!(
+                "taken up from the first {entries} entries: {}",
+                drift.message
+            );
+        }
+        match next_due(&record, recording) {
+            Some(Outside::Moment(moment)) => host.advance_to(moment),
+            Some(Outside::Answer(key, response)) => {
+                let answers = [(key, response)].into();
+                let updated = engine.update(id, None, answers).await;
+                updated.unwrap_or_else(|error| panic!("{}", error.message));
+            }
+            None => {}
+        }
+        let _changed = store.changes(seen).await;
+    }
+}
+
+/// What a task waits for that its journal would have told.
+enum Outside {
+    Moment(Timestamp),
+    Answer(String, serde_json::Value),
+}
+
+fn next_due(record: &Record, recording: &Recording) -> Option<Outside> {
+    if let Some(sleep) = &record.asleep {
+        return Some(Outside::Moment(sleep.until));
+    }
+    if record.status() != Status::InputRequired {
+        return None;
+    }
+    let pinned = record.questions.first()?;
+    let entry = recording.response(&pinned.key).unwrap_or_else(|| {
+        panic!("the recorded run has no answer to `{}`", pinned.key);
+    });
+    if entry.kind() == Kind::TimedOut {
+        return pinned.deadline.map(Outside::Moment);
+    }
+    let response = match entry.tells().unwrap_or(Answer::Dismissed) {
+        Answer::Accepted(content) => serde_json::json!({ "action": "accept", "content": content }),
+        Answer::Declined => serde_json::json!({ "action": "decline" }),
+        Answer::Dismissed => serde_json::json!({ "action": "cancel" }),
+    };
+    Some(Outside::Answer(pinned.key.clone(), response))
+}
+
+/// Writes the execution as it was when its journal had these entries.
+async fn seed(store: &MemoryStore, recording: &Recording, prefix: &[Entry]) {
+    let record = Record::interrupted(&recording.origin, prefix);
+    let written = store.insert(record.clone().into()).await;
+    written.unwrap_or_else(|error| panic!("{error}"));
+    let change = Change {
+        expected: record.version(),
+        record: record.into(),
+        journal: JournalChange::Append(prefix.to_vec()),
+    };
+    let written = store.commit(change).await;
+    written.unwrap_or_else(|error| panic!("{error}"));
+}
+
+impl Record {
+    /// The record of an execution with this journal that no worker holds.
+    fn interrupted(origin: &Origin, journal: &[Entry]) -> Self {
+        let mut record = Self::created(
+            origin.clone(),
+            None,
+            crate::record::Lease {
+                worker: String::new(),
+                until: origin.created_at,
+            },
+        );
+        record.lease = None;
+        record.stalled = 0;
+        for entry in journal {
+            let key = entry.key().to_owned();
+            match entry.kind() {
+                Kind::Asked => {
+                    record.spent.push(key.clone());
+                    if let Ok(ask) = entry.tells::<Ask>() {
+                        let deadline = None;
+                        record.questions.push(Pinned { key, ask, deadline });
+                    }
+                }
+                Kind::Answered | Kind::TimedOut => {
+                    record.questions.retain(|pinned| pinned.key != key);
+                }
+                Kind::Asleep => {
+                    record.asleep = entry.tells().ok().map(|until| Sleep { key, until });
+                }
+                Kind::Woke => record.asleep = None,
+                _ => {}
+            }
+        }
+        if !record.questions.is_empty() {
+            record.status = Status::InputRequired;
+        }
+        record
+    }
+}
+
+impl<S: Send + Sync + 'static> Server<S> {
+    /// Starts the server without serving it.
+    pub(super) fn into_engine(self) -> Result<Engine, crate::ServeError> {
+        self.build().map(|handler| handler.engine().clone())
+    }
+}
