@@ -150,6 +150,10 @@ messages! {
     // Parameters.
     parameter_pattern() =
         "clients pass an argument by its name, so a parameter is one name; write `name: Type` and take it apart in the body";
+    conditional_parameter(attribute) =
+        "clients see one schema, so a parameter cannot depend on `{attribute}`; put it on the function, and write one function for each case";
+    doc_of_macro() =
+        "this text is not known when the attribute reads it, so clients would not see it; write it out here, or in `description = \"..\"`";
     bad_pattern(pattern, why) =
         "`{pattern}` is not a regular expression ({why}); write one that is, without look-around and back-references";
     impl_trait_parameter() =
@@ -210,7 +214,7 @@ messages! {
     guard_across_park(name) =
         "`{name}` is let go when the call parks here, and taken anew when it resumes; write `drop({name})` before, or `allow(guard_across_park)` in the attribute";
     stream_of_borrows(call) =
-        "rustc cannot tell whether a stream that makes its futures of borrowed items may be sent to another thread; collect them before `{call}`: `let futures: Vec<_> = items.iter().map(..).collect()`, or write `allow(stream_of_borrows)` in the attribute";
+        "rustc cannot tell whether a stream that makes its futures of borrowed items may be sent to another thread; write `.boxed()` after `{call}(..)`, or collect the futures into a `Vec` before, or write `allow(stream_of_borrows)` in the attribute";
 
     // `#[derive(Input)]`.
     input_tuple_struct(name) =

@@ -83,8 +83,18 @@ pub(crate) fn parse<'a>(
 }
 
 fn parameter(input: &mut PatType, errors: &mut Errors) -> Parameter {
+    let unread = docs::unread(&input.attrs).cloned();
     let description = docs::take(&mut input.attrs);
     let options = attribute::take(&mut input.attrs, "arg", KNOWN, errors);
+    let is_described = options.iter().any(|option| option.key == "description");
+    if let Some(text) = unread.filter(|_| !is_described) {
+        errors.push(text, diagnostics::doc_of_macro());
+    }
+    for attribute in &input.attrs {
+        if let Some(name) = attribute.path().get_ident().filter(|name| *name == "cfg") {
+            errors.push(attribute, diagnostics::conditional_parameter(name));
+        }
+    }
     if let Some(lifetime) = Spelling::of(&input.ty).named_lifetime {
         errors.push(lifetime, diagnostics::named_lifetime(lifetime));
     }

@@ -89,6 +89,9 @@ impl Tool {
             detach: options.detach,
             allowed: &options.allowed,
         };
+        if let (None, Some(text)) = (&options.description, docs::unread(&function.attrs)) {
+            errors.push(text, diagnostics::doc_of_macro());
+        }
         let found = body::rewrite(&mut function.body, &surroundings, errors);
         Self {
             wire: wire(&options, &function, errors),

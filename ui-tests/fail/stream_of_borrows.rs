@@ -7,8 +7,8 @@ async fn fetch(item: &str) -> Result<usize> {
 
 #[mcp_tool]
 async fn sizes(items: Vec<String>) -> Result<Vec<usize>> {
-    let fetches = stream::iter(&items).map(|item| fetch(item)).buffer_unordered(2);
-    fetches.try_collect().await
+    let fetches = stream::iter(&items).map(|item| fetch(item));
+    fetches.buffer_unordered(2).try_collect().await
 }
 
 fn main() {}

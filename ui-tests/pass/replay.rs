@@ -4,6 +4,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use futures::stream::{self, StreamExt};
 use siding::prelude::*;
 use tokio::{sync::Mutex, time::timeout};
 
@@ -66,6 +67,22 @@ async fn locks(ctx: &mut Ctx<Mutex<u32>>) -> Result<u32> {
     Ok(if sure { *guard } else { count })
 }
 
+/// Borrows the items of a stream, in the ways that compile.
+#[mcp_tool]
+async fn streams(items: Vec<String>) -> Result<usize> {
+    let lengths = stream::iter(&items).map(|item| length(item));
+    let lengths: Vec<usize> = lengths.buffer_unordered(2).boxed().collect().await;
+    let others = stream::iter(items.iter().map(|item| length(item))).buffered(2).boxed();
+    let others: Vec<usize> = others.collect().await;
+    let futures: Vec<_> = items.iter().map(|item| length(item)).collect();
+    let third: Vec<usize> = stream::iter(futures).buffered(2).collect().await;
+    Ok(lengths.len() + others.len() + third.len())
+}
+
+async fn length(text: &str) -> usize {
+    text.len()
+}
+
 /// Never parks.
 #[mcp_tool]
 async fn plain() -> Result<u32> {
@@ -86,5 +103,5 @@ async fn macros(ctx: &mut Ctx) -> Result<String> {
 fn main() {
     let _ = Server::new("replay", "1")
         .state(Mutex::new(0))
-        .tools(tools![steps, locks, plain, macros]);
+        .tools(tools![steps, locks, plain, macros, streams]);
 }

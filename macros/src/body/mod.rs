@@ -28,7 +28,7 @@ use self::binding::Binding;
 use self::chain::{Chain, Kind, is_context};
 use self::macros::{Arguments, Role};
 use self::place::Place;
-use self::replay::Guard;
+use self::replay::Replay;
 use crate::args::{Detach, Mode};
 use crate::diagnostics::{Errors, Warned, Warning};
 use crate::runtime::Runtime;
@@ -97,20 +97,14 @@ pub(crate) fn rewrite(
         binding: Binding::default(),
         place: Place::Function,
         lazy: false,
-        parks: false,
-        guards: Vec::new(),
+        replay: Replay::default(),
         operations: Vec::new(),
         taken: HashSet::new(),
-        warnings: Vec::new(),
     };
     rewriter.visit_block_mut(body);
-    // A call that never parks runs once.
-    let parks = rewriter.parks && surroundings.mode != Some(Mode::Forbidden);
-    let mut warnings = rewriter.warnings;
-    warnings.retain(|warned| parks || warned.warning == Warning::Stream);
     Found {
         operations: rewriter.operations,
-        warnings,
+        warnings: rewriter.replay.warnings(surroundings.mode),
     }
 }
 
@@ -126,13 +120,9 @@ struct Rewriter<'a> {
     place: Place,
     /// Whether the code is run by another part of the program, or never.
     lazy: bool,
-    /// Whether the call may park in this body.
-    parks: bool,
-    /// The locks that are held.
-    guards: Vec<Guard>,
+    replay: Replay,
     operations: Vec<Operation>,
     taken: HashSet<Operation>,
-    warnings: Vec<Warned>,
 }
 
 impl VisitMut for Rewriter<'_> {
@@ -143,9 +133,9 @@ impl VisitMut for Rewriter<'_> {
     }
 
     fn visit_block_mut(&mut self, block: &mut Block) {
-        let held = self.guards.len();
+        let held = self.replay.held();
         visit_mut::visit_block_mut(self, block);
-        self.guards.truncate(held);
+        self.replay.let_go(held);
     }
 
     fn visit_local_mut(&mut self, local: &mut Local) {
@@ -156,6 +146,7 @@ impl VisitMut for Rewriter<'_> {
             self.visit_expr_mut(diverge);
         }
         self.bind_guard(local);
+        self.bind_stream(local);
     }
 
     fn visit_expr_let_mut(&mut self, condition: &mut ExprLet) {
@@ -206,7 +197,9 @@ impl VisitMut for Rewriter<'_> {
 
     fn visit_expr_method_call_mut(&mut self, call: &mut ExprMethodCall) {
         self.buffered(call);
+        let outer = self.replay.boxes(call);
         visit_mut::visit_expr_method_call_mut(self, call);
+        self.replay.boxed = outer;
         if let Some(context) = self.context_in(call.args.iter()) {
             self.parks_at(context.span());
         }

@@ -5,6 +5,7 @@ use syn::{Expr, ExprMethodCall, ExprPath, Local};
 
 use super::binding::Binding;
 use super::{Rewriter, call_name};
+use crate::args::Mode;
 use crate::diagnostics::{self, Warned, Warning};
 
 /// Functions that give another value each time, by the last two names of their paths.
@@ -38,8 +39,50 @@ const UNWRAPS: &[&str] = &["unwrap", "expect", "unwrap_or_else"];
 /// Methods that poll several futures of a stream.
 const BUFFERS: &[&str] = &["buffer_unordered", "buffered"];
 
+/// What is known of the run of a body so far.
+#[derive(Default)]
+pub(super) struct Replay {
+    /// Whether the call may park in this body.
+    parks: bool,
+    /// The locks that are held.
+    guards: Vec<Guard>,
+    /// The variables that are streams of futures which borrow their items.
+    streams: Vec<Ident>,
+    /// Whether the stream that is visited next gets boxed.
+    pub(super) boxed: bool,
+    warnings: Vec<Warned>,
+}
+
+impl Replay {
+    /// What there is to warn of.
+    pub(super) fn warnings(mut self, mode: Option<Mode>) -> Vec<Warned> {
+        // A call that never parks runs once.
+        let parks = self.parks && mode != Some(Mode::Forbidden);
+        self.warnings
+            .retain(|warned| parks || warned.warning == Warning::Stream);
+        self.warnings
+    }
+
+    /// How many locks are held.
+    pub(super) fn held(&self) -> usize {
+        self.guards.len()
+    }
+
+    /// Forgets the locks that were taken since `held` of them were.
+    pub(super) fn let_go(&mut self, held: usize) {
+        self.guards.truncate(held);
+    }
+
+    /// Notes whether `call` boxes a stream; gives what was known before.
+    pub(super) fn boxes(&mut self, call: &ExprMethodCall) -> bool {
+        let outer = self.boxed;
+        self.boxed |= call.method == "boxed";
+        outer
+    }
+}
+
 /// A lock that is held by a variable.
-pub(super) struct Guard {
+struct Guard {
     name: Ident,
     /// Whether it was told already.
     told: bool,
@@ -71,9 +114,9 @@ impl Rewriter<'_> {
 
     /// Notes that the call may park here.
     pub(super) fn parks_at(&mut self, span: Span) {
-        self.parks = true;
+        self.replay.parks = true;
         let mut held = Vec::new();
-        for guard in self.guards.iter_mut().filter(|guard| !guard.told) {
+        for guard in self.replay.guards.iter_mut().filter(|guard| !guard.told) {
             guard.told = true;
             held.push(diagnostics::guard_across_park(&guard.name));
         }
@@ -86,7 +129,7 @@ impl Rewriter<'_> {
     pub(super) fn bind_guard(&mut self, local: &Local) {
         let Some(init) = &local.init else { return };
         if let (true, Some(name)) = (is_lock(&init.expr), Binding::of_pattern(&local.pat).name()) {
-            self.guards.push(Guard {
+            self.replay.guards.push(Guard {
                 name: name.clone(),
                 told: false,
             });
@@ -95,21 +138,53 @@ impl Rewriter<'_> {
 
     /// Forgets a guard that `drop` is called with.
     pub(super) fn drop_guard(&mut self, name: &Ident) {
-        self.guards.retain(|guard| guard.name != *name);
+        self.replay.guards.retain(|guard| guard.name != *name);
     }
 
     /// Notes a stream of futures that borrow its items, for which rustc has no good words.
     pub(super) fn buffered(&mut self, call: &ExprMethodCall) {
         let buffers = BUFFERS.iter().any(|buffer| call.method == buffer);
-        if buffers && makes_borrowing_futures(&call.receiver) {
+        if buffers && !self.replay.boxed && self.makes_borrowing_futures(&call.receiver) {
             let message = diagnostics::stream_of_borrows(&call.method);
             self.warn(Warning::Stream, message, call.method.span());
         }
     }
 
+    /// Notes that `local` is such a stream, if it is.
+    pub(super) fn bind_stream(&mut self, local: &Local) {
+        let Some(init) = &local.init else { return };
+        let binding = Binding::of_pattern(&local.pat);
+        if let (true, Some(name)) = (self.makes_borrowing_futures(&init.expr), binding.name()) {
+            self.replay.streams.push(name.clone());
+        }
+    }
+
+    /// Whether `stream` maps borrowed items by a closure, and neither collects nor boxes what that
+    /// gives.
+    fn makes_borrowing_futures(&self, stream: &Expr) -> bool {
+        match stream {
+            Expr::Path(path) => self
+                .replay
+                .streams
+                .iter()
+                .any(|name| path.path.is_ident(name)),
+            Expr::MethodCall(call) if call.method == "collect" || call.method == "boxed" => false,
+            Expr::MethodCall(call) => {
+                let maps =
+                    call.method == "map" && matches!(call.args.first(), Some(Expr::Closure(_)));
+                maps && lends_items(&call.receiver) || self.makes_borrowing_futures(&call.receiver)
+            }
+            Expr::Call(call) if call_name(call).is_some_and(|name| name == "iter") => {
+                let mut items = call.args.iter();
+                items.any(|items| self.makes_borrowing_futures(items))
+            }
+            _ => false,
+        }
+    }
+
     fn warn(&mut self, warning: Warning, message: String, span: Span) {
         if !self.surroundings.allowed.contains(&warning) {
-            self.warnings.push(Warned {
+            self.replay.warnings.push(Warned {
                 warning,
                 message,
                 span,
@@ -134,22 +209,7 @@ fn is_lock(expr: &Expr) -> bool {
     }
 }
 
-/// Whether `stream` maps borrowed items by a closure, and neither collects nor boxes what that
-/// gives.
-fn makes_borrowing_futures(stream: &Expr) -> bool {
-    match stream {
-        Expr::MethodCall(call) if call.method == "collect" || call.method == "boxed" => false,
-        Expr::MethodCall(call) => {
-            let maps = call.method == "map" && matches!(call.args.first(), Some(Expr::Closure(_)));
-            maps && lends_items(&call.receiver) || makes_borrowing_futures(&call.receiver)
-        }
-        Expr::Call(call) if call_name(call).is_some_and(|name| name == "iter") => {
-            call.args.iter().any(makes_borrowing_futures)
-        }
-        _ => false,
-    }
-}
-
+/// Whether `items` are borrowed from a collection.
 fn lends_items(items: &Expr) -> bool {
     match items {
         Expr::Reference(_) => true,

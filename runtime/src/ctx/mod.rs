@@ -252,7 +252,7 @@ impl<S: ?Sized> Ctx<S> {
     where
         F: Future,
         F::Output: StepOutcome,
-        <F::Output as StepOutcome>::Value: Serialize + DeserializeOwned,
+        <F::Output as StepOutcome>::Value: Journaled,
     {
         let items = items.into_iter().collect();
         retry::all(self.leg.clone(), name.into(), items, run).await

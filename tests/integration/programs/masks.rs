@@ -68,6 +68,16 @@ async fn stepped(ctx: &mut Ctx, how: String) -> Result<String> {
     ctx.step("fail", async { fail(&how) }).await
 }
 
+/// Fails in one of several steps.
+#[mcp_tool(task = "optional")]
+async fn grouped(ctx: &mut Ctx, how: String) -> Result<String> {
+    let ways = ["fine".to_owned(), how];
+    let texts = ctx
+        .step_all("fail", ways, |how| async move { fail(&how) })
+        .await?;
+    Ok(texts[1].clone())
+}
+
 /// Fails in a step, and tells its error in words of its own.
 #[mcp_tool(task = "optional")]
 async fn retold(ctx: &mut Ctx, how: String) -> Result<String> {
@@ -77,11 +87,11 @@ async fn retold(ctx: &mut Ctx, how: String) -> Result<String> {
     }
 }
 
-const TOOLS: [&str; 4] = ["plain", "contextual", "stepped", "retold"];
+const TOOLS: [&str; 5] = ["plain", "contextual", "stepped", "grouped", "retold"];
 
 fn server(mask: bool) -> Server {
     Server::new("masks", "1.0.0")
-        .tools(tools![plain, contextual, stepped, retold])
+        .tools(tools![plain, contextual, stepped, grouped, retold])
         .map_error::<Timeout>(|timeout| ToolError::new(format!("{} s", timeout.seconds)))
         .mask_errors(mask)
 }
