@@ -12,21 +12,25 @@ pub mod input;
 pub mod journal;
 pub mod prelude;
 pub mod record;
+mod replaying;
 pub mod retry;
 mod server;
 pub mod store;
-#[cfg(feature = "testing")]
+#[cfg(any(feature = "testing", test))]
 pub mod testing;
 pub mod tool;
 
 #[cfg(feature = "http")]
 pub use self::server::HttpService;
+#[cfg(feature = "sqlite")]
+pub use self::store::SqliteStore;
 pub use self::{
     ctx::{Context, Ctx, Handle, Journaled, NoState, Serves, Sleeping, Step, StepOutcome},
     decision::Mode,
     engine::limits::Limits,
     error::{Failure, Ok, ProtocolError, Result, ToolError},
     input::{Choice, Field, Input},
+    replaying::is_replaying,
     server::{ServeError, Server, TaskError, Tasks, Toolbox, Tools},
     store::{MemoryStore, Store},
     tool::{Argument, Tool},

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Map, Value};
 
 use crate::{error::ProtocolError, host::Timestamp, input::form::Ask};
@@ -65,6 +65,8 @@ impl Status {
 /// What was called, by whom and when: written once, the same in every leg.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Origin {
+    /// First, so that a newer one is known as such before anything else is read.
+    #[serde(deserialize_with = "known_format")]
     pub(crate) format: u32,
     pub(crate) id: TaskId,
     pub(crate) delivery: Delivery,
@@ -334,4 +336,15 @@ impl Record {
 )]
 const fn is_false(flag: &bool) -> bool {
     !*flag
+}
+
+fn known_format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let format = u32::deserialize(deserializer)?;
+    if format > FORMAT {
+        return Err(D::Error::custom(format!(
+            "it has the format {format} of a newer siding, this one knows formats up to {FORMAT}; \
+             only the newer one can go on with it"
+        )));
+    }
+    Ok(format)
 }

@@ -8,7 +8,7 @@ fn in_names(row: &str) -> String {
     format!("{}{number:0>2}_", letter.to_lowercase())
 }
 
-fn functions(folder: &Path, found: &mut BTreeSet<String>) {
+pub(crate) fn functions(folder: &Path, found: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {

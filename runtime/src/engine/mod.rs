@@ -122,10 +122,11 @@ impl Engine {
     pub(crate) fn start(parts: Parts) -> Self {
         let stop = CancellationToken::new();
         let worker = TaskId::from_random(parts.ledger.host.random()).to_string();
-        let named = parts
-            .tools
-            .into_iter()
-            .map(|tool| (tool.definition.name, tool));
+        let named = parts.tools.into_iter().map(|mut tool| {
+            // Types are not among the operations, so the version tells such changes apart.
+            tool.fingerprint = format!("{}\n{}", parts.server_version, tool.fingerprint);
+            (tool.definition.name, tool)
+        });
         let shared = Arc::new(Shared {
             tools: named.collect(),
             ledger: parts.ledger,
@@ -206,6 +207,7 @@ impl Engine {
             journal: Vec::new(),
             hold: None,
             closing: false,
+            span: tracing::Span::none(),
         });
         Ok(Reply::End(
             runner::run_in_call(tool, &leg, self.shared.host()).await,

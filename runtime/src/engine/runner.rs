@@ -59,7 +59,8 @@ impl Running {
         let Some(future) = &mut self.future else {
             return Poll::Pending;
         };
-        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)));
+        let poll = || catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)));
+        let polled = leg.replaying.scope(poll);
         let turn = match polled {
             Err(panic) => Turn::Ended(panicked(&leg.origin.tool, panic.as_ref())),
             Ok(polled) => match (leg.take_fault(), polled) {
@@ -146,6 +147,13 @@ impl Shared {
         if closing {
             cancelled.cancel();
         }
+        let span = tracing::info_span!(
+            "leg",
+            tool = record.origin.tool,
+            task = %id,
+            leg = record.legs(),
+            replaying = tracing::field::Empty,
+        );
         let leg = Leg::new(leg::Parts {
             origin: record.origin.clone(),
             cancelled: cancelled.clone(),
@@ -154,6 +162,7 @@ impl Shared {
             journal,
             hold: Some(Hold::new(self.ledger.clone(), record)),
             closing,
+            span,
         });
         let Some(hold) = &leg.hold else { return };
         let _registered = Registration::new(self, &id, &cancelled);

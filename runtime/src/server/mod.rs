@@ -225,7 +225,7 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
-    /// The operator's handle on all tasks of the store. Take it after the store is set.
+    /// The operator's handle on all tasks of the store. Take it after the store and the host are set.
     pub fn tasks(&self) -> Tasks {
         Tasks::new(self.settings.ledger())
     }

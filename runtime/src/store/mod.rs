@@ -4,10 +4,14 @@
 //! rules of its own.
 
 mod memory;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 
 use std::{error::Error, fmt, sync::Arc};
 
 pub use self::memory::MemoryStore;
+#[cfg(feature = "sqlite")]
+pub use self::sqlite::SqliteStore;
 pub use crate::record::Index;
 use crate::{
     host::{BoxFuture, Timestamp},

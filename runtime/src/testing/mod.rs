@@ -1,4 +1,5 @@
-//! For tests of tools: a server in memory whose clock, answers and crashes are in your hand.
+//! For tests of tools: a server in memory whose clock, answers and crashes are in your hand. And for
+//! tests of stores: what every store has to keep to, and one that fails when it is told to.
 //!
 //! ```
 //! use siding::{prelude::*, testing::TestServer};
@@ -24,13 +25,19 @@
 //! ```
 
 mod crash;
+mod faulty;
 mod host;
 mod replay;
+mod sample;
 mod server;
+pub mod store_conformance;
 mod task;
 
+#[doc(hidden)]
+pub use self::sample::{record, step};
 pub use self::{
     crash::crash_everywhere,
+    faulty::{Fault, FaultyStore},
     host::TestHost,
     replay::{Recording, replay_check},
     server::TestServer,

@@ -1,10 +1,12 @@
 //! A server on a duplex, a client that speaks raw JSON-RPC, and a clock that moves by itself.
 
 mod clock;
+mod http;
 mod wire;
 
 pub(crate) use self::{
     clock::VirtualHost,
+    http::Http,
     wire::{Declares, Wire, questions},
 };
 

@@ -40,7 +40,7 @@ impl Declares {
     }
 
     /// `_meta` of each request of a client of 2026-07-28.
-    fn meta(self) -> Value {
+    pub(crate) fn meta(self) -> Value {
         json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": self.capabilities(),

@@ -5,6 +5,10 @@
 //! and never becomes ready, and whatever must end the leg is put in `fault`, which the driver of
 //! the leg reads after every poll and which beats whatever the function returns.
 
+mod terms;
+#[cfg(test)]
+mod tests;
+
 use std::{
     collections::{BTreeMap, HashMap},
     fmt::Display,
@@ -14,15 +18,17 @@ use std::{
 };
 
 use tokio_util::sync::CancellationToken;
+use tracing::Span;
 
+pub(crate) use self::terms::Terms;
 use super::{hold::Hold, limits::Limits, machine::Told};
 use crate::{
-    Mode, ToolError,
-    disclosure::Disclosure,
+    ToolError,
     host::{Host, Timestamp},
     input::form::Ask,
     journal::{Entry, Kind},
     record::{Delivery, Origin, Pinned, Sleep, TaskId},
+    replaying::Replaying,
     store::StoreError,
 };
 
@@ -44,14 +50,9 @@ pub(crate) struct Leg {
     closing: bool,
     /// What the tool and its server have settled.
     terms: OnceLock<Terms>,
+    /// Whether it has met all that the journal had when it began.
+    pub(super) replaying: Replaying,
     state: Mutex<State>,
-}
-
-/// What a tool and its server settle for all operations of a leg.
-#[derive(Clone, Debug)]
-pub(crate) struct Terms {
-    pub(crate) mode: Mode,
-    pub(crate) disclosure: Arc<Disclosure>,
 }
 
 /// What a leg is made of.
@@ -64,6 +65,8 @@ pub(super) struct Parts {
     pub(super) journal: Vec<Entry>,
     pub(super) hold: Option<Hold>,
     pub(super) closing: bool,
+    /// The span of the leg.
+    pub(super) span: Span,
 }
 
 #[derive(Debug, Default)]
@@ -229,6 +232,10 @@ impl Drop for InFlight {
 impl Leg {
     pub(super) fn new(parts: Parts) -> Arc<Self> {
         let size = parts.journal.iter().map(Entry::size).sum();
+        let replays = parts
+            .journal
+            .iter()
+            .any(|entry| entry.kind().is_operation());
         Arc::new(Self {
             origin: parts.origin,
             cancelled: parts.cancelled,
@@ -237,35 +244,13 @@ impl Leg {
             hold: parts.hold,
             closing: parts.closing,
             terms: OnceLock::new(),
+            replaying: Replaying::new(replays, parts.span),
             state: Mutex::new(State {
                 journal: parts.journal,
                 size,
                 ..State::default()
             }),
         })
-    }
-
-    /// Settles the terms, before the first operation.
-    pub(crate) fn settle(&self, terms: Terms) {
-        self.terms.get_or_init(|| terms);
-    }
-
-    /// What clients may be told of `error`.
-    pub(crate) fn disclose(&self, error: ToolError) -> ToolError {
-        match self.terms.get() {
-            Some(terms) => terms.disclosure.tell(error),
-            None => error,
-        }
-    }
-
-    /// Goes into a part, and tells from which other one.
-    pub(crate) fn go_to(&self, part: Option<&'static str>) -> Option<&'static str> {
-        std::mem::replace(&mut self.lock().part, part)
-    }
-
-    /// The name that an operation called `name` has outside of the part in which it is.
-    pub(crate) fn qualified(&self, name: &str) -> String {
-        self.lock().qualified(name)
     }
 
     /// The id of the task; `None` in a call that is none.
@@ -296,6 +281,9 @@ impl Leg {
         match entry {
             Some(entry) if fits(&entry) => {
                 state.cursor += 1;
+                if state.next_operation().is_none() {
+                    self.replaying.is_over();
+                }
                 Entered::Replayed(entry)
             }
             // What is left of the journal, if anything, was cleaned up by an earlier closing leg.
@@ -337,21 +325,6 @@ impl Leg {
             matches!(entry.kind(), Kind::Answered | Kind::TimedOut) && entry.key() == key
         };
         state.journal.iter().find(came_back).cloned()
-    }
-
-    /// Whether the tool may wait for the question `key` at all.
-    ///
-    /// # Errors
-    ///
-    /// That it may not: the macro cannot see which tools call a part that asks.
-    pub(crate) fn may_wait(&self, key: &str) -> Result<(), Fault> {
-        match self.terms.get() {
-            Some(terms) if terms.mode == Mode::Forbidden => Err(Fault::Misuse(format!(
-                "the question `{key}` waits, and this tool is never a task that could wait; write \
-                 `#[mcp_tool(task = \"optional\")]` or `task = \"required\"`"
-            ))),
-            _ => Ok(()),
-        }
     }
 
     /// Whether a question can be put in this leg.
@@ -519,14 +492,6 @@ impl Leg {
 }
 
 impl State {
-    /// The name of an operation with that of its part.
-    fn qualified(&self, name: &str) -> String {
-        match self.part {
-            Some(part) => format!("{part}/{name}"),
-            None => name.into(),
-        }
-    }
-
     /// How often the name was used for operations of the kind, this time included.
     fn times(&mut self, kind: Kind, name: &str) -> u32 {
         let times = self.used.entry((kind, name.into())).or_default();

@@ -1,0 +1,362 @@
+//! A store in a SQLite file.
+
+mod connection;
+mod failure;
+mod reader;
+mod row;
+mod statement;
+#[cfg(test)]
+mod tests;
+mod watcher;
+mod writer;
+
+use std::{
+    collections::HashSet,
+    fmt,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use rusqlite::{OptionalExtension, params, types::ValueRef};
+
+use self::{
+    reader::Readers,
+    row::{JournalText, Row},
+    watcher::Watcher,
+    writer::{Write, Writer},
+};
+use super::{Change, Changes, Listing, Runnable, Store, StoreError, Swap};
+use crate::{
+    host::{BoxFuture, Timestamp},
+    journal::Entry,
+    record::{Record, TaskId},
+};
+
+/// `PRAGMA application_id` of the files: `sidi` in ASCII.
+const APPLICATION: i64 = 0x7369_6469;
+/// `PRAGMA user_version` of the files that this version writes.
+const FORMAT: i64 = 1;
+/// How long to wait for a file that somebody else has locked.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Keeps executions in a SQLite file: they outlive the process, and a crash. Clones share it.
+///
+/// ```no_run
+/// use siding::prelude::*;
+///
+/// # async fn run() -> siding::Result<()> {
+/// let store = SqliteStore::open("deployer.db").await?;
+/// Server::new("deployer", "1.0.0").store(store).serve_stdio().await?;
+/// # siding::Ok(())
+/// # }
+/// ```
+///
+/// What it acknowledges is on the disk. Writes that come together go into one transaction, and so
+/// share one wait for the disk; reads go on beside them. Any number of processes of one machine can
+/// use the same file: a write of one is seen by the others within 100 ms.
+///
+/// The file must be on a local disk. Two more lie beside it while it is in use, named like it with
+/// `-wal` and `-shm` behind; they belong to it. On Unix, only the user that made it can read it.
+#[derive(Clone)]
+pub struct SqliteStore {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    path: PathBuf,
+    writer: Arc<Writer>,
+    readers: Arc<Readers>,
+    watcher: Watcher,
+    /// The executions that this version cannot read, as far as the log has told so.
+    unreadable: Mutex<HashSet<TaskId>>,
+}
+
+impl SqliteStore {
+    /// Opens the store in this file, and creates it where there is none.
+    ///
+    /// # Errors
+    ///
+    /// Each says what to do about it: the folder does not exist, the file is a folder, not a
+    /// database, a database of another program or of a newer version of this crate, it is locked or
+    /// must not be written, or its file system cannot keep a write-ahead log.
+    pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let path = connection::place(path.as_ref())?;
+        blocking(move || Self::open_blocking(path)).await
+    }
+
+    fn open_blocking(path: PathBuf) -> Result<Self, StoreError> {
+        let connection = connection::writing(&path)?;
+        let watching = connection::reading(&path)?;
+        let seq = watching.query_row(statement::SEQ, [], |row| row.get(0));
+        let seq = seq.map_err(|error| failure::Failure::new(&path, error))?;
+        let watcher = Watcher::start(watching, seq)?;
+        let writer = Writer::new(path.clone(), watcher.seen().clone(), connection);
+        Ok(Self {
+            shared: Arc::new(Shared {
+                writer: writer.into(),
+                readers: Readers::new(path.clone()).into(),
+                watcher,
+                unreadable: Mutex::default(),
+                path,
+            }),
+        })
+    }
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = &self.shared.path;
+        f.debug_struct("SqliteStore")
+            .field("path", path)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// What of `texts` can be read. What a newer version wrote is for newer workers, and must not
+    /// keep this one from the rest.
+    fn readable(&self, texts: Vec<(TaskId, String)>) -> Vec<Arc<Record>> {
+        let read = |(id, text): (TaskId, String)| match row::record(&id, &text) {
+            Ok(record) => Some(record),
+            Err(error) => {
+                let unreadable = self.unreadable.lock();
+                if unreadable
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .insert(id)
+                {
+                    tracing::error!(%error, "left a task to others");
+                }
+                None
+            }
+        };
+        texts.into_iter().filter_map(read).collect()
+    }
+
+    async fn runnable(&self, query: Runnable<'_>) -> Result<Vec<Arc<Record>>, StoreError> {
+        let (pool, now, limit) = (query.pool.to_owned(), row::millis(query.now), query.limit);
+        let owned = |(tool, version): &(&str, &str)| ((*tool).to_owned(), (*version).to_owned());
+        let tools: Vec<_> = query.tools.iter().map(owned).collect();
+        let due = self.readers.read(move |connection| {
+            let mut statement = connection.prepare_cached(statement::RUNNABLE)?;
+            let mut rows = statement.query(params![pool, now])?;
+            let mut due = Vec::new();
+            while due.len() < limit
+                && let Some(row) = rows.next()?
+            {
+                if can_run(row, &tools)? {
+                    due.push(id_and_text(row)?);
+                }
+            }
+            Ok(due)
+        });
+        Ok(self.readable(due.await?))
+    }
+
+    async fn alarmed(&self, now: Timestamp, limit: usize) -> Result<Vec<Arc<Record>>, StoreError> {
+        let alarmed = self.readers.read(move |connection| {
+            let mut statement = connection.prepare_cached(statement::ALARMED)?;
+            let rows = statement.query_map([row::millis(now)], id_and_text)?;
+            rows.take(limit).collect()
+        });
+        Ok(self.readable(alarmed.await?))
+    }
+
+    async fn next_due(&self, pool: &str, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        let pool = pool.to_owned();
+        let next = self.readers.read(move |connection| {
+            let mut statement = connection.prepare_cached(statement::NEXT_DUE)?;
+            statement.query_row(params![pool, row::millis(now)], |row| {
+                row.get::<_, Option<i64>>(0)
+            })
+        });
+        Ok(next.await?.map(row::time))
+    }
+
+    async fn list(&self, query: Listing<'_>) -> Result<Vec<Arc<Record>>, StoreError> {
+        let after = query.after.map_or("", TaskId::as_str).to_owned();
+        let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
+        let status = query.status.map(row::status);
+        let listed = self.readers.read(move |connection| match status {
+            None => {
+                let mut statement = connection.prepare_cached(statement::LIST)?;
+                statement
+                    .query_map(params![after, limit], id_and_text)?
+                    .collect()
+            }
+            Some(status) => {
+                let mut statement = connection.prepare_cached(statement::LIST_STATUS)?;
+                statement
+                    .query_map(params![after, limit, status], id_and_text)?
+                    .collect()
+            }
+        });
+        let listed: Vec<_> = listed.await?;
+        listed
+            .iter()
+            .map(|(id, text)| row::record(id, text))
+            .collect()
+    }
+
+    async fn changes(&self, after: u64) -> Result<Changes, StoreError> {
+        let after = i64::try_from(after).unwrap_or(i64::MAX);
+        self.watcher.seen().after(after).await?;
+        self.readers
+            .read(move |connection| {
+                // The number and the rows of one moment.
+                let moment = connection.unchecked_transaction()?;
+                let upto: i64 = moment
+                    .prepare_cached(statement::SEQ)?
+                    .query_row([], |row| row.get(0))?;
+                let mut written = moment.prepare_cached(statement::WRITTEN_AFTER)?;
+                let ids = written.query_map([after], id)?.collect::<Result<_, _>>()?;
+                Ok(Changes {
+                    upto: upto.cast_unsigned(),
+                    ids,
+                })
+            })
+            .await
+    }
+}
+
+impl Store for SqliteStore {
+    fn insert(&self, record: Arc<Record>) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let row = Row::new(record)?;
+            if self.shared.writer.write(Write::Insert(row)).await? {
+                Ok(())
+            } else {
+                Err(StoreError::new("there is a task with this id already"))
+            }
+        })
+    }
+
+    fn load<'a>(
+        &'a self,
+        id: &'a TaskId,
+    ) -> BoxFuture<'a, Result<Option<Arc<Record>>, StoreError>> {
+        Box::pin(async move {
+            let wanted = id.clone();
+            let text = self.shared.readers.read(move |connection| {
+                let mut statement = connection.prepare_cached(statement::LOAD)?;
+                statement
+                    .query_row([wanted.as_str()], |row| row.get(0))
+                    .optional()
+            });
+            let text: Option<String> = text.await?;
+            text.map(|text| row::record(id, &text)).transpose()
+        })
+    }
+
+    fn journal<'a>(&'a self, id: &'a TaskId) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
+        Box::pin(async move {
+            let wanted = id.clone();
+            let texts = self.shared.readers.read(move |connection| {
+                let mut statement = connection.prepare_cached(statement::JOURNAL)?;
+                let texts = statement.query_map([wanted.as_str()], |row| row.get(0))?;
+                texts.collect::<Result<Vec<_>, _>>()
+            });
+            row::journal(id, &texts.await?)
+        })
+    }
+
+    fn commit(&self, change: Change) -> BoxFuture<'_, Result<Swap, StoreError>> {
+        Box::pin(async move {
+            let write = Write::Commit {
+                expected: change.expected,
+                row: Row::new(change.record)?,
+                journal: JournalText::new(&change.journal)?,
+            };
+            Ok(if self.shared.writer.write(write).await? {
+                Swap::Done
+            } else {
+                Swap::Refused
+            })
+        })
+    }
+
+    fn runnable<'a>(
+        &'a self,
+        query: Runnable<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
+        Box::pin(self.shared.runnable(query))
+    }
+
+    fn alarmed(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<Arc<Record>>, StoreError>> {
+        Box::pin(self.shared.alarmed(now, limit))
+    }
+
+    fn next_due<'a>(
+        &'a self,
+        pool: &'a str,
+        now: Timestamp,
+    ) -> BoxFuture<'a, Result<Option<Timestamp>, StoreError>> {
+        Box::pin(self.shared.next_due(pool, now))
+    }
+
+    fn list<'a>(
+        &'a self,
+        query: Listing<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
+        Box::pin(self.shared.list(query))
+    }
+
+    fn remove<'a>(&'a self, id: &'a TaskId) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            let removed = self.shared.writer.write(Write::Remove(id.clone())).await;
+            removed.map(drop)
+        })
+    }
+
+    fn position(&self) -> BoxFuture<'_, Result<u64, StoreError>> {
+        Box::pin(async move {
+            let seq = self.shared.readers.read(|connection| {
+                let mut statement = connection.prepare_cached(statement::SEQ)?;
+                statement.query_row([], |row| row.get::<_, i64>(0))
+            });
+            Ok(seq.await?.cast_unsigned())
+        })
+    }
+
+    fn changes(&self, after: u64) -> BoxFuture<'_, Result<Changes, StoreError>> {
+        Box::pin(self.shared.changes(after))
+    }
+
+    fn is_durable(&self) -> bool {
+        true
+    }
+}
+
+fn id(row: &rusqlite::Row<'_>) -> rusqlite::Result<TaskId> {
+    Ok(TaskId::from(row.get_ref(0)?.as_str()?))
+}
+
+fn id_and_text(row: &rusqlite::Row<'_>) -> rusqlite::Result<(TaskId, String)> {
+    Ok((id(row)?, row.get(1)?))
+}
+
+/// Whether one of the `tools` can go on with the execution in this row.
+fn can_run(row: &rusqlite::Row<'_>, tools: &[(String, String)]) -> rusqlite::Result<bool> {
+    let tool = row.get_ref(2)?.as_str()?;
+    let Some((_, version)) = tools.iter().find(|(name, _)| name == tool) else {
+        return Ok(false);
+    };
+    Ok(match row.get_ref(3)? {
+        ValueRef::Null => true,
+        avoid => avoid.as_str()? != version,
+    })
+}
+
+/// Does `work` on a thread that may wait.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => Err(StoreError::new(error)),
+    }
+}

@@ -1,0 +1,103 @@
+//! The SQL, one `const` for each statement, and the schema.
+//!
+//! The schema is storage format 1: a change of it is a new format, with a migration of the old.
+
+/// Creates format 1 in an empty file.
+///
+/// Rows are numbered by SQLite, so that entries of a journal come at the end of their table in the
+/// order in which they were written. The times are milliseconds since the Unix epoch.
+pub(super) const SCHEMA: &str = "
+CREATE TABLE store (
+  seq INTEGER NOT NULL -- the number of the last write
+) STRICT;
+INSERT INTO store (seq) VALUES (0);
+
+CREATE TABLE execution (
+  number   INTEGER PRIMARY KEY,
+  id       TEXT NOT NULL UNIQUE,
+  pool     TEXT NOT NULL,
+  tool     TEXT NOT NULL,
+  status   TEXT NOT NULL,
+  avoid    TEXT,
+  due_at   INTEGER,
+  alarm_at INTEGER,
+  version  INTEGER NOT NULL,
+  seq      INTEGER NOT NULL UNIQUE, -- the number of the last write to it
+  record   TEXT NOT NULL
+) STRICT;
+CREATE INDEX execution_due ON execution (pool, due_at, id) WHERE due_at IS NOT NULL;
+CREATE INDEX execution_alarm ON execution (alarm_at, id) WHERE alarm_at IS NOT NULL;
+CREATE INDEX execution_status ON execution (status, id);
+
+CREATE TABLE journal (
+  number    INTEGER PRIMARY KEY,
+  execution INTEGER NOT NULL,
+  entry     TEXT NOT NULL
+) STRICT;
+CREATE INDEX journal_execution ON journal (execution);
+";
+
+pub(super) const COUNT_OBJECTS: &str = "SELECT count(*) FROM sqlite_schema";
+
+/// Changes for a connection when another one has committed.
+pub(super) const DATA_VERSION: &str = "PRAGMA data_version";
+
+pub(super) const SEQ: &str = "SELECT seq FROM store";
+
+pub(super) const SET_SEQ: &str = "UPDATE store SET seq = ?1";
+
+pub(super) const INSERT: &str = "
+INSERT INTO execution (id, pool, tool, status, avoid, due_at, alarm_at, version, seq, record)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+ON CONFLICT (id) DO NOTHING";
+
+/// Where a row is, and what its indexes hold of it.
+pub(super) const FIND: &str = "
+SELECT number, version, status, avoid, due_at, alarm_at FROM execution WHERE id = ?1";
+
+pub(super) const UPDATE: &str = "
+UPDATE execution SET version = ?2, seq = ?3, record = ?4 WHERE number = ?1";
+
+/// The same for a row that moves in the indexes: SQLite rewrites an index whenever a column of it is
+/// named, whether or not its value changes.
+pub(super) const UPDATE_INDEXED: &str = "
+UPDATE execution
+SET version = ?2, seq = ?3, record = ?4, status = ?5, avoid = ?6, due_at = ?7, alarm_at = ?8
+WHERE number = ?1";
+
+pub(super) const APPEND: &str = "INSERT INTO journal (execution, entry) VALUES (?1, ?2)";
+
+pub(super) const CLEAR: &str = "DELETE FROM journal WHERE execution = ?1";
+
+pub(super) const REMOVE: &str = "DELETE FROM execution WHERE number = ?1";
+
+pub(super) const LOAD: &str = "SELECT record FROM execution WHERE id = ?1";
+
+pub(super) const JOURNAL: &str = "
+SELECT entry FROM journal
+WHERE execution = (SELECT number FROM execution WHERE id = ?1)
+ORDER BY number";
+
+pub(super) const RUNNABLE: &str = "
+SELECT id, record, tool, avoid FROM execution
+WHERE pool = ?1 AND due_at <= ?2
+ORDER BY due_at, id";
+
+pub(super) const ALARMED: &str = "
+SELECT id, record FROM execution WHERE alarm_at <= ?1 ORDER BY alarm_at, id";
+
+pub(super) const NEXT_DUE: &str = "
+SELECT min(at) FROM (
+  SELECT * FROM (
+    SELECT due_at AS at FROM execution WHERE pool = ?1 AND due_at > ?2 ORDER BY due_at LIMIT 1)
+  UNION ALL
+  SELECT * FROM (
+    SELECT alarm_at AS at FROM execution WHERE alarm_at > ?2 ORDER BY alarm_at LIMIT 1))";
+
+pub(super) const LIST: &str = "
+SELECT id, record FROM execution WHERE id > ?1 ORDER BY id LIMIT ?2";
+
+pub(super) const LIST_STATUS: &str = "
+SELECT id, record FROM execution WHERE status = ?3 AND id > ?1 ORDER BY id LIMIT ?2";
+
+pub(super) const WRITTEN_AFTER: &str = "SELECT id FROM execution WHERE seq > ?1 ORDER BY seq";

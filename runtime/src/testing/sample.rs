@@ -1,0 +1,127 @@
+//! Records for tests of stores.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Map, json};
+
+use crate::{
+    engine::machine::{self, Event, LegEvent, Verdict},
+    error::ProtocolError,
+    host::Timestamp,
+    journal::{Entry, Kind},
+    record::{Client, Delivery, Drift, End, FORMAT, Lease, Origin, Record, Status, TaskId},
+    store::Change,
+};
+
+/// When all samples are made: 2026-11-29T12:00:00Z.
+pub(super) const START: Timestamp = Timestamp::from_millis(1_795_953_600_000);
+
+/// `millis` after [`START`].
+pub(super) fn at(millis: u64) -> Timestamp {
+    Timestamp::from_millis(START.as_millis() + millis)
+}
+
+/// A task that a worker just made and keeps until the end of time.
+pub fn record(id: &str) -> Record {
+    let origin = Origin {
+        format: FORMAT,
+        id: TaskId::from(id),
+        delivery: Delivery::Task,
+        pool: "pool".into(),
+        tool: "tool".into(),
+        fingerprint: "fingerprint".into(),
+        server_version: "1.0.0".into(),
+        seed: "seed".into(),
+        arguments: Map::from_iter([("service".into(), json!("shop"))]),
+        owner: Some("alice".into()),
+        client: Client::default(),
+        created_at: START,
+        poll_ms: 1_000,
+        cleans_up: false,
+    };
+    let lease = Lease {
+        worker: "worker".into(),
+        until: Timestamp::from_millis(u64::MAX),
+    };
+    Record::created(origin, None, lease)
+}
+
+/// The end of a step in the leg that runs, as the machine writes it.
+///
+/// # Panics
+///
+/// If no leg runs.
+pub fn step(record: &Record, key: &str, value: &impl Serialize) -> Change {
+    let entry = Entry::ended(Kind::Step, key, Ok(value), usize::MAX);
+    let event = Event::Leg {
+        fence: record.fence,
+        event: LegEvent::Progressed(vec![entry]),
+    };
+    change(record, event, START)
+}
+
+/// What `event` makes of `record`, which has to be a change.
+pub(super) fn change(record: &Record, event: Event, now: Timestamp) -> Change {
+    match machine::apply(record, event, now) {
+        Verdict::Change(transition, _) => Change {
+            expected: record.version,
+            record: Arc::new(transition.record),
+            journal: transition.journal,
+        },
+        verdict => panic!("the machine does not change the sample: {verdict:?}"),
+    }
+}
+
+impl Record {
+    pub(super) fn of(mut self, pool: &str, tool: &str) -> Self {
+        let origin = Arc::make_mut(&mut self.origin);
+        origin.pool = pool.into();
+        origin.tool = tool.into();
+        self
+    }
+
+    /// It is due at `time`.
+    pub(super) fn due(mut self, time: Timestamp) -> Self {
+        self.lease = Some(Lease {
+            worker: "worker".into(),
+            until: time,
+        });
+        self
+    }
+
+    /// It is never due.
+    pub(super) fn parked(mut self) -> Self {
+        self.lease = None;
+        self.status = Status::InputRequired;
+        self
+    }
+
+    /// It is alarmed at `time`.
+    pub(super) fn alarm(mut self, time: Timestamp) -> Self {
+        self.ttl_ms = Some(time.as_millis() - START.as_millis());
+        self
+    }
+
+    /// The version `fingerprint` of its tool cannot go on with it.
+    pub(super) fn avoiding(mut self, fingerprint: &str) -> Self {
+        self.drift = Some(Drift {
+            fingerprint: fingerprint.into(),
+            message: "both sides".into(),
+            until: Timestamp::from_millis(u64::MAX),
+        });
+        self
+    }
+
+    /// It has this status.
+    pub(super) fn standing(mut self, status: Status) -> Self {
+        self.status = status;
+        self.end = match status {
+            Status::Working | Status::InputRequired => None,
+            Status::Completed => Some(End::Result(Map::new())),
+            Status::Failed => Some(End::Error(ProtocolError::internal("no"))),
+            Status::Cancelled => Some(End::Cancelled),
+        };
+        self
+    }
+}

@@ -1,0 +1,29 @@
+//! What the documentation names exists.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use crate::parity::functions;
+
+#[test]
+fn every_row_about_replays_names_a_test_or_a_ui_case_that_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut names = BTreeSet::new();
+    functions(&root.join("tests/integration"), &mut names);
+    functions(&root.join("runtime/src"), &mut names);
+    for case in fs::read_dir(root.join("ui-tests/fail")).unwrap() {
+        let path = case.unwrap().path();
+        names.insert(path.file_stem().unwrap().to_str().unwrap().to_owned());
+    }
+    let table = fs::read_to_string(root.join("docs/replay.md")).unwrap();
+    let mut rows = 0;
+    for line in table.lines().filter(|line| line.starts_with("| P")) {
+        rows += 1;
+        let column = line.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        let mut named = column.split('`').skip(1).step_by(2).peekable();
+        assert!(named.peek().is_some(), "nothing shows this: {line}");
+        for name in named {
+            assert!(names.contains(name), "`{name}` does not exist: {line}");
+        }
+    }
+    assert_eq!(rows, 34);
+}

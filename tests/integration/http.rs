@@ -1,0 +1,133 @@
+//! What is particular to HTTP: origins, status codes, owners.
+
+use serde_json::{Value, json};
+use siding::prelude::*;
+
+use crate::support::{Declares, Http};
+
+/// Tells whose call it is, twice.
+#[mcp_tool(task = "required")]
+async fn whose(ctx: &mut Ctx) -> Result<String> {
+    let before = ctx.owner().map(str::to_owned);
+    let sure: bool = ctx.input("Sure?").await?;
+    Ok(format!("{before:?} {:?} {sure}", ctx.owner()))
+}
+
+fn server() -> Server {
+    Server::new("owned", "1.0.0")
+        .tool::<whose>()
+        .owner(|request| {
+            let user = request.headers.get("x-user")?.to_str().ok()?;
+            Some(user.to_owned())
+        })
+}
+
+async fn create(http: &Http, headers: &[(&str, &str)]) -> String {
+    let params = json!({ "name": "whose", "arguments": {} });
+    let (status, message) = http.post(headers, "tools/call", params).await;
+    assert_eq!(status, 200, "{message}");
+    message["result"]["taskId"].as_str().unwrap().into()
+}
+
+async fn get(http: &Http, headers: &[(&str, &str)], id: &str) -> Value {
+    http.post(headers, "tasks/get", json!({ "taskId": id }))
+        .await
+        .1
+}
+
+#[tokio::test]
+async fn pages_from_elsewhere_are_refused_and_pages_of_this_machine_are_not() {
+    let http = Http::start(server().allow_origins(["https://app.example.com:443"])).await;
+    for (origin, status) in [
+        ("http://evil.example", 403),
+        ("null", 403),
+        ("http://localhost:6274", 200),
+        ("https://app.example.com", 200),
+    ] {
+        let headers = [("Origin", origin)];
+        let (answered, message) = http.post(&headers, "server/discover", json!({})).await;
+        assert_eq!(answered, status, "{origin}: {message}");
+    }
+    let foreign = [("Host", "rebound.example")];
+    let (status, _) = http.post(&foreign, "server/discover", json!({})).await;
+    assert_eq!(status, 403);
+}
+
+#[tokio::test]
+async fn w11_the_refusal_for_want_of_tasks_is_a_400() {
+    let http = Http::start(server()).await;
+    for (method, params) in [
+        ("tools/call", json!({ "name": "whose", "arguments": {} })),
+        ("tasks/get", json!({ "taskId": "x" })),
+    ] {
+        let (status, message) = http
+            .post_as(Declares::Elicitation, &[], method, params)
+            .await;
+        assert_eq!(status, 400, "{method}");
+        assert_eq!(message["error"]["code"], -32021);
+    }
+}
+
+#[tokio::test]
+async fn w05_f15_s20_s21_a_task_is_there_for_its_owner_and_for_nobody_else() {
+    let http = Http::start(server()).await;
+    let alice = [("X-User", "alice")];
+    let bob = [("X-User", "bob")];
+    let nobody: [(&str, &str); 0] = [];
+    // The equality table: who made it, who asks, whether it is there.
+    let table: [(&[_], &[_], bool); 6] = [
+        (&nobody, &nobody, true),
+        (&alice, &alice, true),
+        (&alice, &bob, false),
+        (&alice, &nobody, false),
+        (&nobody, &alice, false),
+        (&bob, &alice, false),
+    ];
+    for (maker, asker, there) in table {
+        let id = create(&http, maker).await;
+        for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
+            let params = json!({ "taskId": id, "inputResponses": {} });
+            let (_, message) = http.post(asker, method, params.clone()).await;
+            assert_eq!(
+                message.get("result").is_some(),
+                there,
+                "{maker:?} {asker:?} {message}"
+            );
+            if !there {
+                // A denial is to the letter what a missing task gives.
+                let missing = json!({ "taskId": "0".repeat(32), "inputResponses": {} });
+                let (_, unknown) = http.post(asker, method, missing).await;
+                let unknown = unknown.to_string().replace(&"0".repeat(32), &id);
+                assert_eq!(message.to_string(), unknown);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn u06_the_owner_is_the_same_in_every_leg_and_nothing_else_of_the_request_is_kept() {
+    let store = MemoryStore::new();
+    let server = server().store(store.clone());
+    let tasks = server.tasks();
+    let http = Http::start(server).await;
+    let alice = [("X-User", "alice"), ("Authorization", "Bearer s3cret")];
+    let id = create(&http, &alice).await;
+    let task = loop {
+        let task = get(&http, &alice, &id).await;
+        if task["result"]["status"] == "input_required" {
+            break task;
+        }
+    };
+    assert!(!task.to_string().contains("alice"), "{task}");
+    let kept = tasks.get(&id.as_str().into()).await.unwrap();
+    let kept = serde_json::to_string(&*kept).unwrap();
+    assert!(kept.contains("alice") && !kept.contains("s3cret"), "{kept}");
+    let answer = json!({ "action": "accept", "content": { "value": true } });
+    let params = json!({ "taskId": id, "inputResponses": { "sure": answer } });
+    http.post(&[("X-User", "alice")], "tasks/update", params)
+        .await;
+    tasks.wait(&id.as_str().into()).await.unwrap();
+    let task = get(&http, &alice, &id).await;
+    let text = &task["result"]["result"]["content"][0]["text"];
+    assert_eq!(text, r#"Some("alice") Some("alice") true"#);
+}

@@ -1,0 +1,146 @@
+//! Several servers on one store, and servers that stop.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use serde_json::json;
+use siding::prelude::*;
+use tokio::{sync::Notify, time::sleep};
+
+use crate::support::{VirtualHost, Wire};
+
+#[derive(Default)]
+struct Counts {
+    begun: AtomicU32,
+    ended: AtomicU32,
+}
+
+type App = Arc<Counts>;
+
+/// Works for a while, then asks.
+#[mcp_tool(task = "required")]
+async fn work(ctx: &mut Ctx<App>, seconds: u64) -> Result<bool> {
+    let counts = ctx.state();
+    ctx.step("work", async {
+        counts.begun.fetch_add(1, Relaxed);
+        sleep(Duration::from_secs(seconds)).await;
+        counts.ended.fetch_add(1, Relaxed);
+        Ok(())
+    })
+    .await?;
+    let sure: bool = ctx.input("Sure?").await?;
+    Ok(sure)
+}
+
+/// Works until it is cancelled.
+#[mcp_tool(task = "required")]
+async fn endless(ctx: &mut Ctx<App>) -> Result<()> {
+    ctx.state().begun.fetch_add(1, Relaxed);
+    ctx.cancelled().await;
+    ctx.state().ended.fetch_add(1, Relaxed);
+    Ok(())
+}
+
+fn named(name: &str, counts: &App, store: &MemoryStore) -> Server<App> {
+    let server = Server::new(name, "1.0.0").state(counts.clone());
+    server.tools(tools![work, endless]).store(store.clone())
+}
+
+#[tokio::test(start_paused = true)]
+async fn s02_s18_what_one_server_made_the_others_know_answer_and_cancel() {
+    let (store, host) = (MemoryStore::new(), VirtualHost::new());
+    let counts = App::default();
+    let mut first = Wire::with_host(named("shop", &counts, &store), host);
+    let mut second = Wire::with_host(named("shop", &counts, &store), host);
+    let id = first.task("work", json!({ "seconds": 1 })).await;
+    second.until(&id, "input_required").await;
+    second.accept(&id, "sure", json!({ "value": true })).await;
+    assert_eq!(first.end(&id).await["result"]["structuredContent"], true);
+    assert_eq!(counts.begun.load(Relaxed), 1);
+
+    let id = first.task("endless", json!({})).await;
+    sleep(Duration::from_millis(50)).await;
+    second.cancel(&id).await.unwrap();
+    assert_eq!(first.get(&id).await["status"], "cancelled");
+    sleep(Duration::from_millis(50)).await;
+    assert_eq!(counts.ended.load(Relaxed), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_of_another_pool_answers_for_a_task_but_never_runs_it() {
+    let (store, host) = (MemoryStore::new(), VirtualHost::new());
+    let (ours, theirs) = (App::default(), App::default());
+    let mut shop = Wire::with_host(named("shop", &ours, &store), host);
+    let id = shop.task("work", json!({ "seconds": 1 })).await;
+    shop.until(&id, "input_required").await;
+    shop.close().await;
+    let mut bank = Wire::with_host(named("bank", &theirs, &store), host);
+    bank.accept(&id, "sure", json!({ "value": true })).await;
+    sleep(Duration::from_mins(5)).await;
+    assert_eq!(bank.get(&id).await["status"], "working");
+    let mut shop = Wire::with_host(named("shop", &ours, &store), host);
+    assert_eq!(shop.end(&id).await["status"], "completed");
+    assert_eq!(theirs.begun.load(Relaxed), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_that_takes_longer_than_a_lease_runs_once() {
+    let (store, host) = (MemoryStore::new(), VirtualHost::new());
+    let counts = App::default();
+    let mut first = Wire::with_host(named("shop", &counts, &store), host);
+    let _second = Wire::with_host(named("shop", &counts, &store), host);
+    let id = first.task("work", json!({ "seconds": 600 })).await;
+    sleep(Duration::from_secs(605)).await;
+    first.until(&id, "input_required").await;
+    assert_eq!(counts.begun.load(Relaxed), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_stops_lets_its_work_reach_a_park() {
+    let (store, host) = (MemoryStore::new(), VirtualHost::new());
+    let counts = App::default();
+    let stop = Arc::new(Notify::new());
+    let stopped = stop.clone();
+    let server = named("shop", &counts, &store).patience(Duration::from_secs(20));
+    let server = server
+        .shutdown_on(async move { stopped.notified().await })
+        .host(host);
+    let tasks = server.tasks();
+    let mut wire = Wire::with_host(server, host);
+    let id = wire.task("work", json!({ "seconds": 10 })).await;
+    sleep(Duration::from_secs(1)).await;
+    stop.notify_one();
+    sleep(Duration::from_secs(1)).await;
+    // Whoever asks meanwhile is answered, but nothing new begins.
+    let refused = wire
+        .call("work", json!({ "seconds": 1 }))
+        .await
+        .unwrap_err();
+    assert_eq!(refused["data"]["reason"], "shutting_down");
+    assert_eq!(wire.get(&id).await["status"], "working");
+    wire.close().await;
+    assert_eq!(counts.ended.load(Relaxed), 1);
+    let parked = tasks.get(&id.as_str().into()).await.unwrap();
+    assert_eq!(parked.status(), siding::record::Status::InputRequired);
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_that_takes_too_long_when_its_server_stops_goes_on_elsewhere_at_once() {
+    let (store, host) = (MemoryStore::new(), VirtualHost::new());
+    let (first, second) = (App::default(), App::default());
+    let server = named("shop", &first, &store).patience(Duration::from_secs(2));
+    let mut wire = Wire::with_host(server, host);
+    let id = wire.task("work", json!({ "seconds": 100 })).await;
+    sleep(Duration::from_secs(1)).await;
+    wire.close().await;
+    assert_eq!(first.ended.load(Relaxed), 0);
+    let mut wire = Wire::with_host(named("shop", &second, &store), host);
+    sleep(Duration::from_millis(50)).await;
+    assert_eq!(second.begun.load(Relaxed), 1);
+    wire.until(&id, "input_required").await;
+}

@@ -1,0 +1,81 @@
+//! A client that writes HTTP itself.
+
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+use super::Declares;
+
+/// A server on the loopback interface.
+pub(crate) struct Http {
+    address: std::net::SocketAddr,
+    _serving: tokio::task::JoinHandle<Result<(), siding::ServeError>>,
+}
+
+impl Http {
+    pub(crate) async fn start<S: Send + Sync + 'static>(server: siding::Server<S>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let _serving = tokio::spawn(server.serve_listener(listener));
+        Self { address, _serving }
+    }
+
+    /// Posts a request of a client that declares tasks, with more headers; gives the status and
+    /// the message that came back.
+    pub(crate) async fn post(
+        &self,
+        headers: &[(&str, &str)],
+        method: &str,
+        params: Value,
+    ) -> (u16, Value) {
+        self.post_as(Declares::Tasks, headers, method, params).await
+    }
+
+    pub(crate) async fn post_as(
+        &self,
+        declares: Declares,
+        headers: &[(&str, &str)],
+        method: &str,
+        mut params: Value,
+    ) -> (u16, Value) {
+        params["_meta"] = declares.meta();
+        let name = params
+            .get("taskId")
+            .or(params.get("name"))
+            .and_then(Value::as_str);
+        let mut head = format!(
+            "POST /mcp HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
+             Mcp-Method: {method}\r\n"
+        );
+        if let Some(name) = name {
+            head.push_str(&format!("Mcp-Name: {name}\r\n"));
+        }
+        if !headers.iter().any(|(header, _)| *header == "Host") {
+            head.push_str(&format!("Host: {}\r\n", self.address));
+        }
+        for (header, value) in headers {
+            head.push_str(&format!("{header}: {value}\r\n"));
+        }
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let body = body.to_string();
+        head.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).await.unwrap();
+        let status = response.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, message(&response))
+    }
+}
+
+/// The JSON-RPC message in a response: a JSON body, or the event that carries one.
+fn message(response: &str) -> Value {
+    let lines = response
+        .lines()
+        .map(|line| line.strip_prefix("data: ").unwrap_or(line));
+    let mut messages = lines.filter_map(|line| serde_json::from_str::<Value>(line.trim()).ok());
+    messages.find(Value::is_object).unwrap_or_default()
+}
