@@ -13,6 +13,12 @@ impl ::siding::Input for Approval {
             r#type: field_1?,
         })
     }
+    fn fill(&self, form: &mut ::siding::__private::Form) {
+        #[allow(unused_imports)]
+        use ::siding::__private::FilledPlain as _;
+        ::siding::__private::Filled(&self.approve).fill(form, "approve");
+        ::siding::__private::Filled(&self.r#type).fill(form, "why");
+    }
 }
 #[automatically_derived]
 impl ::siding::Choice for Color {
@@ -42,6 +48,9 @@ impl ::siding::Input for Color {
     fn read(answers: &mut ::siding::__private::Answers) -> ::siding::Result<Self> {
         ::siding::__private::read_plain::<Self>(answers)
     }
+    fn fill(&self, form: &mut ::siding::__private::Form) {
+        ::siding::__private::fill_plain(self, form);
+    }
 }
 #[automatically_derived]
 impl ::siding::Field for Color {
@@ -52,5 +61,8 @@ impl ::siding::Field for Color {
         value: ::siding::__private::FieldValue<'_>,
     ) -> ::core::result::Result<Self, ::std::string::String> {
         ::siding::__private::read_choice::<Self>(value)
+    }
+    fn json(&self) -> ::core::option::Option<::siding::__private::Value> {
+        ::siding::__private::choice_json(self)
     }
 }

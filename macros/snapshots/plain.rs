@@ -1,3 +1,4 @@
+#[allow(clippy::unused_async)]
 async fn r#match(text: &str, times: Option<u8>) -> String {
     text.repeat(times.unwrap_or(1).into())
 }
@@ -5,6 +6,7 @@ async fn r#match(text: &str, times: Option<u8>) -> String {
 ///The tool `echo.text`, to be registered with `Server::tool` or `tools!`.
 struct r#match {}
 #[automatically_derived]
+#[allow(trivial_bounds)]
 impl ::other::Tool for r#match {
     type State = ::other::__private::StateOf<::other::Ctx>;
     fn definition() -> ::other::__private::Definition {
@@ -22,7 +24,7 @@ impl ::other::Tool for r#match {
         let argument_1 = inputs
             .argument::<Option<u8>>(::other::__private::Arg::new("n"));
         let (
-            ::core::option::Option::Some(_),
+            ::core::option::Option::Some(_ctx),
             ::core::option::Option::Some(argument_0),
             ::core::option::Option::Some(argument_1),
         ) = (ctx, argument_0, argument_1) else {

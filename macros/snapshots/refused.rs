@@ -16,7 +16,11 @@ async fn deploy(ctx: &mut Ctx<App>, Pair(a, b): Pair) -> Result<String> {
 ///The tool `deploy`, to be registered with `Server::tool` or `tools!`.
 struct deploy {}
 #[automatically_derived]
-impl ::siding::Tool for deploy {
+#[allow(trivial_bounds)]
+impl ::siding::Tool for deploy
+where
+    Ctx<App>: ::siding::__private::Context,
+{
     type State = ::siding::__private::StateOf<Ctx<App>>;
     fn definition() -> ::siding::__private::Definition {
         ::siding::__private::refused()

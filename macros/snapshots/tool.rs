@@ -1,3 +1,4 @@
+#[allow(clippy::unused_async)]
 /// Deploys a service after a person approved the plan.
 ///
 /// Waits for as long as it takes.
@@ -42,7 +43,11 @@ pub async fn deploy(ctx: &mut Ctx, service: String, region: String) -> Result<De
 ///The tool `deploy`, to be registered with `Server::tool` or `tools!`.
 pub struct deploy {}
 #[automatically_derived]
-impl ::siding::Tool for deploy {
+#[allow(trivial_bounds)]
+impl ::siding::Tool for deploy
+where
+    Ctx: ::siding::__private::Context,
+{
     type State = ::siding::__private::StateOf<Ctx>;
     fn definition() -> ::siding::__private::Definition {
         ::siding::__private::Definition::new("deploy", ::siding::Mode::Required)
@@ -97,7 +102,15 @@ impl ::siding::Tool for deploy {
         };
         ::core::option::Option::Some(
             ::siding::__private::call(async move {
-                output.finish(deploy(ctx, argument_1, argument_2).await)
+                output
+                    .finish(
+                        deploy(
+                                ::siding::__private::context::<Ctx>(ctx),
+                                argument_1,
+                                argument_2,
+                            )
+                            .await,
+                    )
             }),
         )
     }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use syn::{LitStr, Path};
 
 use crate::attribute::{self, Entry};
-use crate::diagnostics::{self, Errors};
+use crate::diagnostics::{self, Errors, Warning};
 
 const KNOWN: &[&str] = &[
     "task",
@@ -21,6 +21,7 @@ const KNOWN: &[&str] = &[
     "destructive",
     "idempotent",
     "open_world",
+    "allow",
     "crate",
 ];
 
@@ -73,6 +74,8 @@ pub(crate) struct ToolOptions {
     pub(crate) detach: Detach,
     pub(crate) max_running: Option<u32>,
     pub(crate) hints: Hints,
+    /// The warnings that are not wanted.
+    pub(crate) allowed: Vec<Warning>,
 }
 
 impl ToolOptions {
@@ -126,9 +129,50 @@ impl ToolOptions {
             "destructive" => self.hints.destructive = entry.bool(errors),
             "idempotent" => self.hints.idempotent = entry.bool(errors),
             "open_world" => self.hints.open_world = entry.bool(errors),
+            "allow" => self.allowed = allowed(entry, errors),
             "crate" => self.runtime = entry.absolute_path(errors),
             other => unreachable!("`{other}` is in `KNOWN` only"),
         }
+    }
+}
+
+/// Reads the names of warnings.
+fn allowed(entry: &Entry, errors: &mut Errors) -> Vec<Warning> {
+    let known = Warning::ALL.map(Warning::id);
+    let names = entry.listed::<Ident>("names of warnings", &known.join(", "), errors);
+    let mut allowed = Vec::new();
+    for name in names.unwrap_or_default() {
+        let mut all = Warning::ALL.into_iter();
+        if let Some(warning) = all.find(|warning| name == warning.id()) {
+            allowed.push(warning);
+        } else {
+            let suggestion = diagnostics::suggestion(&name.to_string(), &known);
+            errors.push(&name, diagnostics::unknown_warning(&name, suggestion));
+        }
+    }
+    allowed
+}
+
+/// The options of `#[mcp_part(..)]`.
+#[derive(Default)]
+pub(crate) struct PartOptions {
+    /// Where the runtime is, if not at `::siding`.
+    pub(crate) runtime: Option<Path>,
+    /// The warnings that are not wanted.
+    pub(crate) allowed: Vec<Warning>,
+}
+
+impl PartOptions {
+    pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
+        let mut options = Self::default();
+        for entry in &attribute::entries(tokens, &["allow", "crate"], errors) {
+            if entry.key == "allow" {
+                options.allowed = allowed(entry, errors);
+            } else {
+                options.runtime = entry.absolute_path(errors);
+            }
+        }
+        options
     }
 }
 
@@ -168,7 +212,7 @@ fn detach(entry: &Entry, errors: &mut Errors) -> Option<Detach> {
 fn parse_duration(
     literal: &LitStr,
     text: &str,
-    option: &proc_macro2::Ident,
+    option: &Ident,
     errors: &mut Errors,
 ) -> Option<Duration> {
     let message = match humantime::parse_duration(text) {

@@ -1,27 +1,39 @@
-//! The grammar that all attributes share: `key`, `key = value`, separated by commas.
+//! The grammar that all attributes share: `key`, `key = value`, `key(..)`, separated by commas.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Group, Ident, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, Lit, LitInt, LitStr, Meta, Path, Token};
+use syn::{Attribute, Expr, ExprRange, Lit, LitInt, LitStr, Meta, Path, Token, token};
 
 use crate::diagnostics::{self, Errors};
 
 /// One option, with the author's tokens.
 pub(crate) struct Entry {
     pub(crate) key: Ident,
-    /// Absent in a flag.
-    pub(crate) value: Option<Expr>,
+    value: Given,
+}
+
+/// What stands behind the key.
+enum Given {
+    /// Nothing: a flag.
+    Nothing,
+    /// `= value`
+    Value(Expr),
+    /// `(..)`
+    List(Group),
 }
 
 impl Parse for Entry {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let key = Ident::parse_any(input)?;
-        let value = match input.parse::<Option<Token![=]>>()? {
-            Some(_) => Some(input.parse()?),
-            None => None,
+        let value = if input.peek(token::Paren) {
+            Given::List(input.parse()?)
+        } else if input.parse::<Option<Token![=]>>()?.is_some() {
+            Given::Value(input.parse()?)
+        } else {
+            Given::Nothing
         };
         Ok(Self { key, value })
     }
@@ -30,7 +42,11 @@ impl Parse for Entry {
 impl ToTokens for Entry {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         self.key.to_tokens(tokens);
-        self.value.to_tokens(tokens);
+        match &self.value {
+            Given::Nothing => {}
+            Given::Value(value) => value.to_tokens(tokens),
+            Given::List(list) => list.to_tokens(tokens),
+        }
     }
 }
 
@@ -56,7 +72,7 @@ impl Entry {
     /// Reads `true` or `false`; a flag alone is `true`.
     pub(crate) fn bool(&self, errors: &mut Errors) -> Option<bool> {
         match self.literal() {
-            None if self.value.is_none() => Some(true),
+            None if matches!(self.value, Given::Nothing) => Some(true),
             Some(Lit::Bool(value)) => Some(value.value),
             _ => self.refuse("`true` or `false`", "true", errors),
         }
@@ -74,14 +90,48 @@ impl Entry {
     /// Reads any expression.
     pub(crate) fn expr(&self, errors: &mut Errors) -> Option<Expr> {
         match &self.value {
-            Some(value) => Some(value.clone()),
-            None => self.refuse("a value", "..", errors),
+            Given::Value(value) => Some(value.clone()),
+            _ => self.refuse("a value", "..", errors),
+        }
+    }
+
+    /// Reads what stands in the parentheses of `key(..)`, or says that `example` belongs there.
+    pub(crate) fn listed<T: Parse>(
+        &self,
+        wanted: &str,
+        example: &str,
+        errors: &mut Errors,
+    ) -> Option<Vec<T>> {
+        if let Given::List(list) = &self.value
+            && let Ok(list) = Punctuated::<T, Token![,]>::parse_terminated.parse2(list.stream())
+            && !list.is_empty()
+        {
+            return Some(list.into_iter().collect());
+        }
+        let key = &self.key;
+        let example = format!("{key}({example})");
+        errors.push(self, diagnostics::option_value(key, wanted, example));
+        None
+    }
+
+    /// Reads the limits in `key(1..=10)`.
+    pub(crate) fn limits(&self, errors: &mut Errors) -> Option<ExprRange> {
+        let (wanted, example) = ("limits in parentheses", "1..=10");
+        match &self.listed(wanted, example, errors)?[..] {
+            [Expr::Range(range)] if range.start.is_some() || range.end.is_some() => {
+                Some(range.clone())
+            }
+            _ => {
+                let example = format!("{}({example})", self.key);
+                errors.push(self, diagnostics::option_value(&self.key, wanted, example));
+                None
+            }
         }
     }
 
     /// Reads a path that means the same in every module.
     pub(crate) fn absolute_path(&self, errors: &mut Errors) -> Option<Path> {
-        let Some(Expr::Path(path)) = &self.value else {
+        let Given::Value(Expr::Path(path)) = &self.value else {
             return self.refuse("a path", "::siding", errors);
         };
         let path = &path.path;
@@ -96,7 +146,7 @@ impl Entry {
 
     fn literal(&self) -> Option<&Lit> {
         match &self.value {
-            Some(Expr::Lit(literal)) => Some(&literal.lit),
+            Given::Value(Expr::Lit(literal)) => Some(&literal.lit),
             _ => None,
         }
     }

@@ -5,7 +5,7 @@
 
 use std::fmt::Display;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 
 /// Collects the mistakes of one item, so that all of them are reported in one go.
@@ -43,6 +43,35 @@ impl Errors {
     }
 }
 
+/// What can be warned of. Its id is the name in `allow(..)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Warning {
+    Await,
+    Impure,
+    Guard,
+    Stream,
+}
+
+impl Warning {
+    pub(crate) const ALL: [Self; 4] = [Self::Await, Self::Impure, Self::Guard, Self::Stream];
+
+    pub(crate) const fn id(self) -> &'static str {
+        match self {
+            Self::Await => "await_outside_step",
+            Self::Impure => "impure_call",
+            Self::Guard => "guard_across_park",
+            Self::Stream => "stream_of_borrows",
+        }
+    }
+}
+
+/// A warning about the author's tokens.
+pub(crate) struct Warned {
+    pub(crate) warning: Warning,
+    pub(crate) message: String,
+    pub(crate) span: Span,
+}
+
 /// Renders `; did you mean ..?`, or all `choices` where none is near.
 pub(crate) fn suggestion(word: &str, choices: &[&str]) -> String {
     let near = choices
@@ -74,6 +103,7 @@ messages! {
     unknown_option(option, suggestion) = "unknown option `{option}`; {suggestion}";
     repeated_option(option) = "`{option}` is given twice; keep one of them";
     option_value(option, wanted, example) = "`{option}` takes {wanted}; write `{example}`";
+    unknown_warning(name, suggestion) = "there is no warning `{name}`; {suggestion}";
     unknown_mode(mode, suggestion) = "unknown task mode `{mode}`; {suggestion}";
     option_without_task(option) =
         "`{option}` is about tasks, and this tool is never one; add `task = \"optional\"` or `task = \"required\"`, or remove `{option}`";
@@ -102,12 +132,30 @@ messages! {
         "a tool has one schema, so it cannot be generic over `{parameter}`; write the concrete type";
     method_outside_tools(name) =
         "`{name}` is a method, and its state comes from the whole block; write `#[mcp_tools]` above the `impl`";
+    method_receiver(name) =
+        "all calls share the state, so a tool cannot change it through `self`; write `&self` in `{name}`, and put what changes behind a lock";
+    tools_not_an_impl() =
+        "`#[mcp_tools]` makes tools of the methods of a type; put it above the type's own `impl` block";
+    tools_generic(name) =
+        "each tool has one schema, so the `impl` block cannot be generic over `{name}`; write the concrete type";
+    tools_without_tool() =
+        "no method of this block is a tool; put `#[mcp_tool]` above each that is one";
+    part_not_a_function() = "`#[mcp_part]` makes a part of an `async fn`; put it above one";
+    part_not_async(name) = "a part waits for answers, so it is an `async fn`; write `async fn {name}`";
+    part_without_context(name) =
+        "a part asks by the context of the tool that calls it; add `ctx: &mut Ctx` to the parameters of `{name}`";
     impl_trait_return() =
         "a tool declares what it returns, so the type must have a name; write the concrete type instead of `impl ..`";
 
     // Parameters.
     parameter_pattern() =
         "clients pass an argument by its name, so a parameter is one name; write `name: Type` and take it apart in the body";
+    conditional_parameter(attribute) =
+        "clients see one schema, so a parameter cannot depend on `{attribute}`; put it on the function, and write one function for each case";
+    doc_of_macro() =
+        "this text is not known when the attribute reads it, so clients would not see it; write it out here, or in `description = \"..\"`";
+    bad_pattern(pattern, why) =
+        "`{pattern}` is not a regular expression ({why}); write one that is, without look-around and back-references";
     impl_trait_parameter() =
         "an argument is decoded into one type; write the concrete type instead of `impl ..`";
     named_lifetime(lifetime) =
@@ -129,6 +177,12 @@ messages! {
     detach_without_manual() =
         "this call becomes a task by itself, so there is nothing for `ctx.detach` to do; write `detach = \"manual\"`, or remove the call";
     nested_operation(call, place, remedy) = "`{call}` cannot be inside {place}; {remedy}";
+    concurrent_operation(call, name) =
+        "`{call}` cannot be one of several futures in `{name}`, for operations keep the order of the code; await it before, and use what it gave";
+    question_in_timeout(call) =
+        "`timeout(..)` counts within one run of the body, and `{call}` waits across many; write `.timeout(..)` after the call instead";
+    step_in_timeout(call) =
+        "a timeout around `{call}` could end it before its outcome is kept; put the timeout inside: `{call}(\"name\", timeout(..))`";
     operation_in_macro(call, name) =
         "`{call}` cannot be seen inside `{name}!`; put it in a `let` before the macro and use the variable";
     operation_not_awaited(call) =
@@ -143,6 +197,24 @@ messages! {
         "another step of this function is named `{key}` too, and would take its outcome; give each step its own name";
     bad_key(key) =
         "`{key}` cannot name an operation, for `#` and `/` are put there by siding; write a name without them that is not empty";
+
+    // What a step is given.
+    spawned_step(name) =
+        "`{name}` starts its work each time the body runs again, for only the future of a step is skipped; call it inside: `async {{ {name}(..).await }}`";
+    borrow_in_step(name) =
+        "a step is skipped when the body runs again, and then nothing is written to `{name}`; return the value from the step: `let {name} = ctx.step(..).await?`";
+    assignment_in_step(name) =
+        "a step is skipped when the body runs again, and then nothing is assigned to `{name}`; return the value from the step: `{name} = ctx.step(..).await?`";
+
+    // Warnings.
+    await_outside_step() =
+        "it runs again each time the call resumes; put what is awaited into `ctx.step(\"name\", ..)`, or write `allow(await_outside_step)` in the attribute";
+    impure_call(call) =
+        "`{call}` gives another value each time the call resumes; put it into `ctx.step(\"name\", async {{ Ok({call}(..)) }})`, or write `allow(impure_call)` in the attribute";
+    guard_across_park(name) =
+        "`{name}` is let go when the call parks here, and taken anew when it resumes; write `drop({name})` before, or `allow(guard_across_park)` in the attribute";
+    stream_of_borrows(call) =
+        "rustc cannot tell whether a stream that makes its futures of borrowed items may be sent to another thread; write `.boxed()` after `{call}(..)`, or collect the futures into a `Vec` before, or write `allow(stream_of_borrows)` in the attribute";
 
     // `#[derive(Input)]`.
     input_tuple_struct(name) =

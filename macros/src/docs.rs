@@ -22,6 +22,16 @@ pub(crate) fn text(attrs: &[Attribute]) -> Option<String> {
     Some(lines.join("\n").trim().to_owned())
 }
 
+/// The first doc comment that is another macro's, and not known yet.
+pub(crate) fn unread(attrs: &[Attribute]) -> Option<&Expr> {
+    attrs.iter().find_map(|attribute| match &attribute.meta {
+        Meta::NameValue(pair) if pair.path.is_ident("doc") => {
+            comment(attribute).is_none().then_some(&pair.value)
+        }
+        _ => None,
+    })
+}
+
 /// Takes the doc comments out of `attrs`, where rustc would not have them.
 pub(crate) fn take(attrs: &mut Vec<Attribute>) -> Option<String> {
     let text = text(attrs);

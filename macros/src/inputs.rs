@@ -1,21 +1,45 @@
 //! The parameters of a tool: one context at most, and the arguments.
 
 use proc_macro2::Ident;
-use syn::{Expr, FnArg, Pat, PatType, Type};
+use regex_lite::Regex;
+use syn::visit_mut::VisitMut as _;
+use syn::{Expr, ExprRange, FnArg, LitStr, Pat, PatType, Type};
 
 use crate::attribute;
 use crate::diagnostics::{self, Errors};
 use crate::docs;
 use crate::signature::wire_name;
-use crate::types::Spelling;
+use crate::types::{Spelling, WithoutSelf};
 
-const KNOWN: &[&str] = &["default", "rename", "description"];
+const KNOWN: &[&str] = &[
+    "default",
+    "rename",
+    "description",
+    "range",
+    "length",
+    "pattern",
+];
 
 /// One parameter, in the order in which they are written.
 #[expect(clippy::large_enum_variant, reason = "a function has few")]
 pub(crate) enum Parameter {
     Context(Context),
     Argument(Argument),
+}
+
+impl Parameter {
+    /// Writes the types out for code outside of the `impl` block of a method.
+    pub(crate) fn write_out(&mut self, written_out: &mut WithoutSelf<'_>) {
+        match self {
+            Self::Context(context) => written_out.visit_type_mut(&mut context.ty),
+            Self::Argument(argument) => {
+                written_out.visit_type_mut(&mut argument.ty);
+                if let Some(default) = &mut argument.default {
+                    written_out.visit_expr_mut(default);
+                }
+            }
+        }
+    }
 }
 
 /// The one `&mut` parameter.
@@ -35,6 +59,10 @@ pub(crate) struct Argument {
     pub(crate) wire: String,
     pub(crate) description: Option<String>,
     pub(crate) default: Option<Expr>,
+    /// What the value must be beyond its type.
+    pub(crate) range: Option<ExprRange>,
+    pub(crate) length: Option<ExprRange>,
+    pub(crate) pattern: Option<LitStr>,
 }
 
 /// Reads the parameters, and takes from `inputs` the attributes that rustc does not know there.
@@ -55,8 +83,18 @@ pub(crate) fn parse<'a>(
 }
 
 fn parameter(input: &mut PatType, errors: &mut Errors) -> Parameter {
+    let unread = docs::unread(&input.attrs).cloned();
     let description = docs::take(&mut input.attrs);
     let options = attribute::take(&mut input.attrs, "arg", KNOWN, errors);
+    let is_described = options.iter().any(|option| option.key == "description");
+    if let Some(text) = unread.filter(|_| !is_described) {
+        errors.push(text, diagnostics::doc_of_macro());
+    }
+    for attribute in &input.attrs {
+        if let Some(name) = attribute.path().get_ident().filter(|name| *name == "cfg") {
+            errors.push(attribute, diagnostics::conditional_parameter(name));
+        }
+    }
     if let Some(lifetime) = Spelling::of(&input.ty).named_lifetime {
         errors.push(lifetime, diagnostics::named_lifetime(lifetime));
     }
@@ -102,12 +140,18 @@ impl Argument {
             wire,
             description,
             default: None,
+            range: None,
+            length: None,
+            pattern: None,
         }
     }
 
     fn read(&mut self, option: &attribute::Entry, errors: &mut Errors) {
         match option.key.to_string().as_str() {
             "default" => self.default = option.expr(errors),
+            "range" => self.range = option.limits(errors),
+            "length" => self.length = option.limits(errors),
+            "pattern" => self.pattern = pattern(option, errors),
             "rename" => {
                 if let Some(name) = option.string(errors) {
                     self.wire = name.value();
@@ -119,6 +163,18 @@ impl Argument {
                 }
             }
             other => unreachable!("`{other}` is in `KNOWN` only"),
+        }
+    }
+}
+
+/// Reads a regular expression.
+fn pattern(option: &attribute::Entry, errors: &mut Errors) -> Option<LitStr> {
+    let pattern = option.string_with("a regular expression", "\"^[a-z]+$\"", errors)?;
+    match Regex::new(&pattern.value()) {
+        Ok(_) => Some(pattern),
+        Err(error) => {
+            errors.push(&pattern, diagnostics::bad_pattern(pattern.value(), error));
+            None
         }
     }
 }

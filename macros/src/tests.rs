@@ -1,12 +1,13 @@
 //! Snapshots of the expansion, one per shape. `UPDATE_EXPECT=1` writes them anew.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use crate::diagnostics::Warning;
 use crate::{diagnostics, form, tool};
 
 fn pretty(tokens: TokenStream) -> String {
@@ -106,19 +107,32 @@ fn forms() {
 
 /// The cases of what only the compiler can tell, and of several mistakes together.
 const OTHER_CASES: &[&str] = &[
+    "answer_without_type",
     "argument_not_readable",
+    "context_of_another_toolbox",
+    "context_of_another_type",
+    "error_not_convertible",
     "every_mistake",
     "field_not_flat",
+    "not_a_tool",
+    "not_a_toolbox",
     "not_send",
+    "other_state",
+    "part_context_of_another_type",
+    "prefill_of_another_type",
+    "question_not_askable",
+    "question_outside",
     "return_not_writable",
+    "server_without_store",
+    "step_not_journaled",
+    "step_without_result",
 ];
 
 #[test]
 fn every_message_has_its_case() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ui-tests/fail");
     for (id, text) in diagnostics::ALL {
-        let shown = fs::read_to_string(folder.join(id).with_extension("stderr"))
-            .unwrap_or_else(|error| panic!("{id}: {error}"));
+        let shown =
+            fs::read_to_string(case(id, "stderr")).unwrap_or_else(|error| panic!("{id}: {error}"));
         let count = shown
             .lines()
             .filter(|line| line.starts_with("error"))
@@ -148,6 +162,50 @@ fn every_case_has_its_message() {
             "no message has the id `{case}`"
         );
     }
+}
+
+#[test]
+fn every_message_is_in_the_docs() {
+    let warnings = Warning::ALL.map(Warning::id);
+    let table = |warns: bool| -> String {
+        let mut messages: Vec<_> = diagnostics::ALL
+            .iter()
+            .filter(|(id, _)| warnings.contains(id) == warns)
+            .collect();
+        messages.sort_unstable();
+        let section = |(id, text): &&(&str, &str)| {
+            let text = text.replace("{{", "{").replace("}}", "}");
+            let case = fs::read_to_string(case(id, "rs")).expect("each message has its case");
+            format!(
+                "### {id}\n\n> {text}\n\n```rust,ignore\n{}\n```\n\n",
+                mistake(&case)
+            )
+        };
+        messages.iter().map(section).collect()
+    };
+    let page = format!(
+        "# What the macros refuse\n\nEach message, with a mistake that gives it. Words in braces are the author's \
+         own. The page is\nwritten by a test from the messages and from the cases in `ui-tests/fail`.\n\n\
+         ## Refused\n\n{}## Warned\n\nA warning is silenced by `allow(name)` in the attribute.\n\n{}",
+        table(false),
+        table(true)
+    );
+    expect_file!["../../docs/errors.md"].assert_eq(&format!("{}\n", page.trim_end()));
+}
+
+/// A file of the case `name`.
+fn case(name: &str, extension: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ui-tests/fail");
+    folder.join(name).with_extension(extension)
+}
+
+/// The part of a case that has the mistake in it.
+fn mistake(case: &str) -> &str {
+    let body = case
+        .split_once("prelude::*;")
+        .map_or(case, |(_, body)| body);
+    let body = body.split("\nfn main() {}").next().unwrap_or(body);
+    body.trim()
 }
 
 /// What stands between the words that a message quotes.

@@ -1,16 +1,21 @@
 //! The model of a tool: what is left of `#[mcp_tool]` when every rule has been applied.
 
-use proc_macro2::TokenStream;
-use quote::ToTokens;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident};
+use syn::Type;
+use syn::ext::IdentExt as _;
+use syn::visit_mut::VisitMut as _;
 
 use crate::args::{Detach, ToolOptions};
-use crate::body::{self, Access, Operation, Surroundings};
+use crate::body::{self, Access, Found, Surroundings};
+use crate::debug;
 use crate::diagnostics::{self, Errors};
 use crate::docs;
 use crate::expand;
 use crate::inputs::{self, Argument, Context, Parameter};
 use crate::runtime::Runtime;
 use crate::signature::{Function, wire_name};
+use crate::types::WithoutSelf;
 
 /// A function that is to be a tool. If mistakes were found in it, it still serves for the stub.
 pub(crate) struct Tool {
@@ -21,9 +26,13 @@ pub(crate) struct Tool {
     pub(crate) description: Option<String>,
     /// The function to emit: no attributes of ours, park points in the body.
     pub(crate) function: Function,
+    /// The type whose method it is.
+    pub(crate) owner: Option<Type>,
     pub(crate) parameters: Vec<Parameter>,
-    /// The operations whose names are known, in the order in which they are written.
-    pub(crate) operations: Vec<Operation>,
+    /// What it returns, without `Self`.
+    pub(crate) returned: Option<Type>,
+    /// What is in the body.
+    pub(crate) found: Found,
 }
 
 /// Expands `#[mcp_tool(options)]` on `item`.
@@ -41,18 +50,35 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
         return expand::untouched(errors, item);
     }
     let options = ToolOptions::parse(options, &mut errors);
-    let tool = Tool::new(options, function, &mut errors);
-    match errors.finish() {
+    let tool = Tool::new(options, function, None, &mut errors);
+    let expansion = match errors.finish() {
         Ok(()) => expand::tool(&tool),
         Err(errors) => expand::refused(&tool, &errors),
-    }
+    };
+    debug::print(&tool.function.sig.ident, &expansion);
+    expansion
 }
 
 impl Tool {
-    fn new(options: ToolOptions, mut function: Function, errors: &mut Errors) -> Self {
+    pub(crate) fn new(
+        options: ToolOptions,
+        mut function: Function,
+        owner: Option<&Type>,
+        errors: &mut Errors,
+    ) -> Self {
         function.check(errors);
         let runtime = Runtime::new(options.runtime.clone());
-        let parameters = inputs::parse(&mut function.sig.inputs, errors);
+        let mut parameters = inputs::parse(&mut function.sig.inputs, errors);
+        let mut returned = function.output().cloned();
+        if let Some(owner) = owner {
+            let mut written_out = WithoutSelf(owner);
+            for parameter in &mut parameters {
+                parameter.write_out(&mut written_out);
+            }
+            if let Some(ty) = &mut returned {
+                written_out.visit_type_mut(ty);
+            }
+        }
         if options.detach == Detach::Manual && context(&parameters).is_none() {
             errors.push(&function.sig.ident, diagnostics::manual_without_context());
         }
@@ -61,8 +87,12 @@ impl Tool {
             context: access(&parameters),
             mode: options.mode,
             detach: options.detach,
+            allowed: &options.allowed,
         };
-        let operations = body::rewrite(&mut function.body, &surroundings, errors);
+        if let (None, Some(text)) = (&options.description, docs::unread(&function.attrs)) {
+            errors.push(text, diagnostics::doc_of_macro());
+        }
+        let found = body::rewrite(&mut function.body, &surroundings, errors);
         Self {
             wire: wire(&options, &function, errors),
             description: match &options.description {
@@ -72,8 +102,19 @@ impl Tool {
             runtime,
             options,
             function,
+            owner: owner.cloned(),
             parameters,
-            operations,
+            returned,
+            found,
+        }
+    }
+
+    /// The name of the type that stands for it.
+    pub(crate) fn item_name(&self) -> Ident {
+        let function = &self.function.sig.ident;
+        match self.owner {
+            Some(_) => format_ident!("tool_{}", function.unraw(), span = Span::mixed_site()),
+            None => function.clone(),
         }
     }
 

@@ -1,10 +1,12 @@
 //! What expansions of the macros call. No part of it is for people, and none of it is stable.
 
+pub use serde_json::Value;
+
 pub use crate::{
-    ctx::{Context, step_block, step_result},
+    ctx::{Context, ContextIn, InPart, Part, context, context_in, part, step_block, step_result},
     input::{
-        Answers, FieldKind, FieldValue, Form, Point, choice_kind, form_of, no_such_option, plain,
-        read_choice, read_plain,
+        Answers, FieldKind, FieldValue, Filled, FilledPlain, Form, Point, choice_json, choice_kind,
+        fill_plain, form_of, no_such_option, plain, read_choice, read_plain,
     },
     tool::{
         Arg, Call, Definition, EncodePlain, Inputs, Output, PeelPlain, Peeled, Probe, call, default,

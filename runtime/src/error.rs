@@ -1,6 +1,6 @@
 //! What a tool can fail with, and how a failure reaches the client.
 
-use std::{borrow::Cow, error::Error, fmt};
+use std::{borrow::Cow, error::Error, fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -59,10 +59,13 @@ pub const fn Ok<T>(value: T) -> Result<T> {
 /// }
 /// assert_eq!(port("80").unwrap_err().to_string(), "ports below 1024 are reserved");
 /// ```
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct ToolError {
     cause: Cause,
     message: String,
+    /// The error that `?` converted, until it is written down.
+    #[serde(skip)]
+    foreign: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 /// Why a tool failed, as far as the runtime or the author may want to tell it apart.
@@ -187,11 +190,30 @@ impl ToolError {
         }
     }
 
+    /// Whether its text is that of other code.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.cause == Cause::Foreign
+    }
+
+    /// The error of other code that it was made of, where it has not been written down since.
+    pub(crate) fn foreign(&self) -> Option<&(dyn Error + 'static)> {
+        let error: &(dyn Error + 'static) = self.foreign.as_deref()?;
+        Some(error)
+    }
+
     fn with_cause(cause: Cause, message: impl Into<String>) -> Self {
         Self {
             cause,
             message: message.into(),
+            foreign: None,
         }
+    }
+}
+
+/// Two errors are the same if they tell the same.
+impl PartialEq for ToolError {
+    fn eq(&self, other: &Self) -> bool {
+        self.cause == other.cause && self.message == other.message
     }
 }
 
@@ -200,7 +222,7 @@ impl fmt::Debug for ToolError {
         f.debug_struct("ToolError")
             .field("cause", &self.cause)
             .field("message", &self.message)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
@@ -212,7 +234,20 @@ impl fmt::Display for ToolError {
 
 impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for ToolError {
     fn from(error: E) -> Self {
-        Self::with_cause(Cause::Foreign, chain(error.into().as_ref()))
+        let error: Box<dyn Error + Send + Sync> = error.into();
+        Self {
+            cause: Cause::Foreign,
+            message: chain(error.as_ref()),
+            foreign: Some(error.into()),
+        }
+    }
+}
+
+/// Lets `?` leave a function of `anyhow` with the errors of operations.
+#[cfg(feature = "anyhow")]
+impl From<ToolError> for anyhow::Error {
+    fn from(error: ToolError) -> Self {
+        Self::msg(error)
     }
 }
 

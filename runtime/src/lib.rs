@@ -4,6 +4,7 @@
 pub mod __private;
 mod ctx;
 mod decision;
+mod disclosure;
 mod engine;
 mod error;
 pub mod host;
@@ -24,15 +25,15 @@ pub use self::server::HttpService;
 #[cfg(feature = "sqlite")]
 pub use self::store::SqliteStore;
 pub use self::{
-    ctx::{Context, Ctx, Handle, NoState, Serves, Sleeping, Step, StepOutcome},
+    ctx::{Context, Ctx, Handle, Journaled, NoState, Serves, Sleeping, Step, StepOutcome},
     decision::Mode,
     engine::limits::Limits,
     error::{Failure, Ok, ProtocolError, Result, ToolError},
     input::{Choice, Field, Input},
     replaying::is_replaying,
-    server::{ServeError, Server, TaskError, Tasks, Tools},
+    server::{ServeError, Server, TaskError, Tasks, Toolbox, Tools},
     store::{MemoryStore, Store},
     tool::{Argument, Tool},
 };
 #[doc(inline)]
-pub use siding_macros::{Input, mcp_tool};
+pub use siding_macros::{Input, mcp_part, mcp_tool, mcp_tools};

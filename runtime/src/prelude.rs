@@ -2,4 +2,6 @@
 
 #[cfg(feature = "sqlite")]
 pub use crate::SqliteStore;
-pub use crate::{Ctx, Input, MemoryStore, Result, Server, ToolError, mcp_tool, tools};
+pub use crate::{
+    Ctx, Input, MemoryStore, Result, Server, ToolError, mcp_part, mcp_tool, mcp_tools, tools,
+};

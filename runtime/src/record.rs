@@ -112,6 +112,9 @@ pub struct Client {
     pub protocol: Option<String>,
     /// Whether it can put forms to a person.
     pub elicits_forms: bool,
+    /// Whether it can send a person to an address.
+    #[serde(default)]
+    pub elicits_urls: bool,
 }
 
 /// A time to live, in milliseconds from the creation. `None`: without end.

@@ -9,6 +9,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod arguments;
+mod building;
 mod clients;
 mod decision;
 mod documented;

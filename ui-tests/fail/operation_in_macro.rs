@@ -1,9 +1,16 @@
 use siding::prelude::*;
 
-#[mcp_tool(task = "required")]
-async fn deploy(ctx: &mut Ctx) -> Result<bool> {
-    let (sure,) = tokio::join!(ctx.input("Deploy?").key("sure"));
-    sure
+macro_rules! twice {
+    ($value:expr) => {
+        2 * $value
+    };
 }
 
-fn main() {}
+#[mcp_tool(task = "required")]
+async fn deploy(ctx: &mut Ctx) -> Result<u32> {
+    Ok(twice!(ctx.input::<u32>("How many?").key("count").await?))
+}
+
+fn main() {
+    let _ = twice!(1);
+}

@@ -80,7 +80,7 @@ pub(crate) fn starts(call: &ExprMethodCall, context: &str) -> bool {
     is_context(&call.receiver, context) && Kind::of(&call.method.to_string()).is_some()
 }
 
-fn is_context(expr: &Expr, context: &str) -> bool {
+pub(crate) fn is_context(expr: &Expr, context: &str) -> bool {
     match expr {
         Expr::Path(ExprPath {
             qself: None, path, ..
@@ -94,7 +94,7 @@ fn is_context(expr: &Expr, context: &str) -> bool {
 }
 
 /// The expression on whose value `expr` works, where `expr` adds no other operand.
-fn inner(expr: &Expr) -> Option<&Expr> {
+pub(crate) fn inner(expr: &Expr) -> Option<&Expr> {
     match expr {
         Expr::Await(expr) => Some(&expr.base),
         Expr::Try(expr) => Some(&expr.expr),

@@ -3,8 +3,11 @@
 
 mod binding;
 mod chain;
+mod effects;
 mod macros;
+mod place;
 mod question;
+mod replay;
 mod rules;
 mod step;
 #[cfg(test)]
@@ -14,16 +17,20 @@ use std::collections::HashSet;
 use std::mem;
 
 use proc_macro2::Ident;
+use syn::spanned::Spanned as _;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Block, Expr, ExprAssign, ExprAsync, ExprClosure, ExprLet, ExprLit, ExprMethodCall, Item, Lit,
-    LitStr, Local, Macro, PatIdent, Type,
+    Block, Expr, ExprAssign, ExprAsync, ExprAwait, ExprCall, ExprClosure, ExprLet, ExprLit,
+    ExprMethodCall, Item, Lit, LitStr, Local, Macro, PatIdent, Type,
 };
 
 use self::binding::Binding;
-use self::chain::{Chain, Kind};
+use self::chain::{Chain, Kind, is_context};
+use self::macros::{Arguments, Role};
+use self::place::Place;
+use self::replay::Replay;
 use crate::args::{Detach, Mode};
-use crate::diagnostics::{self, Errors};
+use crate::diagnostics::{Errors, Warned, Warning};
 use crate::runtime::Runtime;
 
 /// What the rules about operations need to know of the function around them.
@@ -32,6 +39,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) context: Access<'a>,
     pub(crate) mode: Option<Mode>,
     pub(crate) detach: Detach,
+    /// The warnings that are not wanted.
+    pub(crate) allowed: &'a [Warning],
 }
 
 /// How the body gets at the context.
@@ -43,6 +52,8 @@ pub(crate) enum Access<'a> {
     NotMutable(&'a Type),
     /// Not at all.
     None,
+    /// By a parameter that was refused; nothing more is to be said.
+    Refused,
 }
 
 /// An operation with a name that is known before it runs.
@@ -61,56 +72,39 @@ impl Operation {
     }
 }
 
-/// Rewrites `body` in place and returns its operations in the order in which they are written.
+/// What was found in a body.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// The operations whose names are known, in the order in which they are written.
+    pub(crate) operations: Vec<Operation>,
+    pub(crate) warnings: Vec<Warned>,
+}
+
+/// Rewrites `body` in place and tells what is in it.
 pub(crate) fn rewrite(
     body: &mut Block,
     surroundings: &Surroundings<'_>,
     errors: &mut Errors,
-) -> Vec<Operation> {
+) -> Found {
     let mut rewriter = Rewriter {
         surroundings,
         context: match surroundings.context {
             Access::Named(name) => name.to_string(),
-            Access::NotMutable(_) | Access::None => "ctx".to_owned(),
+            Access::NotMutable(_) | Access::None | Access::Refused => "ctx".to_owned(),
         },
         reachable: true,
         errors,
         binding: Binding::default(),
         place: Place::Function,
+        lazy: false,
+        replay: Replay::default(),
         operations: Vec::new(),
         taken: HashSet::new(),
     };
     rewriter.visit_block_mut(body);
-    rewriter.operations
-}
-
-/// The innermost code around an expression that has its own rules.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Function,
-    Closure,
-    AsyncBlock,
-    Step,
-}
-
-impl Place {
-    /// How it is called, and what to do with an operation inside.
-    fn refusal(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Self::Function => None,
-            Self::Closure => Some((
-                "a closure",
-                "call it in the body itself, in a loop if there are several",
-            )),
-            Self::AsyncBlock => Some((
-                "an `async` block, whose turn is open",
-                "call and await it in the body itself",
-            )),
-            Self::Step => Some((
-                "a step, which is skipped when the body runs again",
-                "call it before the step and use what it gave",
-            )),
-        }
+    Found {
+        operations: rewriter.operations,
+        warnings: rewriter.replay.warnings(surroundings.mode),
     }
 }
 
@@ -124,6 +118,9 @@ struct Rewriter<'a> {
     /// What the expression that is visited next is bound to.
     binding: Binding,
     place: Place,
+    /// Whether the code is run by another part of the program, or never.
+    lazy: bool,
+    replay: Replay,
     operations: Vec<Operation>,
     taken: HashSet<Operation>,
 }
@@ -135,6 +132,12 @@ impl VisitMut for Rewriter<'_> {
         }
     }
 
+    fn visit_block_mut(&mut self, block: &mut Block) {
+        let held = self.replay.held();
+        visit_mut::visit_block_mut(self, block);
+        self.replay.let_go(held);
+    }
+
     fn visit_local_mut(&mut self, local: &mut Local) {
         self.visit_pat_mut(&mut local.pat);
         let Some(init) = &mut local.init else { return };
@@ -142,6 +145,8 @@ impl VisitMut for Rewriter<'_> {
         if let Some((_, diverge)) = &mut init.diverge {
             self.visit_expr_mut(diverge);
         }
+        self.bind_guard(local);
+        self.bind_stream(local);
     }
 
     fn visit_expr_let_mut(&mut self, condition: &mut ExprLet) {
@@ -162,28 +167,86 @@ impl VisitMut for Rewriter<'_> {
         }
     }
 
+    fn visit_expr_await_mut(&mut self, expr: &mut ExprAwait) {
+        if !self.takes_context(&expr.base) {
+            self.awaited(expr.await_token.span);
+        }
+        visit_mut::visit_expr_await_mut(self, expr);
+    }
+
+    fn visit_expr_call_mut(&mut self, call: &mut ExprCall) {
+        self.called(&call.func);
+        let name = call_name(call).cloned();
+        if let (Some(name), [Expr::Path(guard)]) =
+            (&name, &call.args.iter().collect::<Vec<_>>()[..])
+            && name == "drop"
+            && let Some(guard) = guard.path.get_ident()
+        {
+            self.drop_guard(guard);
+        }
+        match name.as_ref().and_then(Place::of_call) {
+            Some(place) => self.within(place, |rewriter| {
+                visit_mut::visit_expr_call_mut(rewriter, call);
+            }),
+            None => visit_mut::visit_expr_call_mut(self, call),
+        }
+        if let Some(context) = self.context_in(call.args.iter()) {
+            self.parks_at(context.span());
+        }
+    }
+
+    fn visit_expr_method_call_mut(&mut self, call: &mut ExprMethodCall) {
+        self.buffered(call);
+        let outer = self.replay.boxes(call);
+        visit_mut::visit_expr_method_call_mut(self, call);
+        self.replay.boxed = outer;
+        if let Some(context) = self.context_in(call.args.iter()) {
+            self.parks_at(context.span());
+        }
+    }
+
     fn visit_expr_closure_mut(&mut self, closure: &mut ExprClosure) {
-        self.within(Place::Closure, |rewriter| {
+        self.lazily(Place::Closure, |rewriter| {
             rewriter.visit_expr_mut(&mut closure.body);
         });
     }
 
     fn visit_expr_async_mut(&mut self, block: &mut ExprAsync) {
-        self.within(Place::AsyncBlock, |rewriter| {
+        self.lazily(Place::AsyncBlock, |rewriter| {
             rewriter.visit_block_mut(&mut block.block);
         });
     }
 
     fn visit_macro_mut(&mut self, call: &mut Macro) {
-        if let Some(operation) = macros::operation(call.tokens.clone(), &self.context) {
-            let spelled = self.spelled(&operation);
-            let name = call
-                .path
-                .segments
-                .last()
-                .map(|segment| segment.ident.to_string());
-            let message = diagnostics::operation_in_macro(spelled, name.unwrap_or_default());
-            self.errors.push(operation, message);
+        let name = macros::name(call);
+        let role = Role::of(&name);
+        let operation = macros::operation(call.tokens.clone(), &self.context);
+        let arguments = match role {
+            Role::Unknown => None,
+            Role::List | Role::Join => Arguments::parse(call.tokens.clone()),
+        };
+        if role == Role::Join
+            && let Some(last) = call.path.segments.last()
+        {
+            self.awaited(last.ident.span());
+        }
+        match (arguments, operation) {
+            (Some(mut arguments), operation) => {
+                let mut visit = |rewriter: &mut Self| {
+                    for argument in arguments.iter_mut() {
+                        rewriter.visit_expr_mut(argument);
+                    }
+                };
+                match role {
+                    Role::Join => self.within(Place::Join(format!("{name}!")), visit),
+                    _ => visit(self),
+                }
+                if operation.is_some() {
+                    call.tokens = arguments.into_tokens();
+                }
+            }
+            (None, Some(operation)) => self.refuse_in_macro(&operation, name, role),
+            (None, None) => {}
         }
     }
 
@@ -198,13 +261,38 @@ impl Rewriter<'_> {
     }
 
     fn within(&mut self, place: Place, visit: impl FnOnce(&mut Self)) {
-        let outer = self.place;
-        // Of a step all is said by the step.
-        if outer != Place::Step {
+        let outer = self.place.clone();
+        if outer.gives_way() {
             self.place = place;
         }
         visit(self);
         self.place = outer;
+    }
+
+    /// As [`within`](Self::within), for code that runs at another time.
+    fn lazily(&mut self, place: Place, visit: impl FnOnce(&mut Self)) {
+        let outer = mem::replace(&mut self.lazy, true);
+        self.within(place, visit);
+        self.lazy = outer;
+    }
+
+    /// The context among `arguments`.
+    fn context_in<'e>(&self, mut arguments: impl Iterator<Item = &'e Expr>) -> Option<&'e Expr> {
+        arguments.find(|argument| is_context(argument, &self.context))
+    }
+
+    /// Whether `expr` is something of the context, or is given it.
+    fn takes_context(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::MethodCall(call) => {
+                self.context_in(call.args.iter()).is_some() || self.takes_context(&call.receiver)
+            }
+            Expr::Call(call) => self.context_in(call.args.iter()).is_some(),
+            other => {
+                is_context(other, &self.context)
+                    || chain::inner(other).is_some_and(|inner| self.takes_context(inner))
+            }
+        }
     }
 
     /// Visits what `chain` was read from, down to the operation where it starts.
@@ -219,6 +307,9 @@ impl Rewriter<'_> {
             }
             if !self.judge(call, chain) {
                 return;
+            }
+            if !matches!(chain.kind, Kind::Step(_)) {
+                self.parks_at(call.method.span());
             }
             match chain.kind {
                 Kind::Step(kind) => self.step(call, kind),
@@ -243,6 +334,9 @@ impl Rewriter<'_> {
             );
         }
         let runtime = self.surroundings.runtime;
+        for argument in call.args.iter().skip(1) {
+            effects::check(argument, self.errors);
+        }
         for argument in &mut call.args {
             self.within(Place::Step, |rewriter| rewriter.visit_expr_mut(argument));
             step::type_blocks(argument, runtime);
@@ -251,6 +345,14 @@ impl Rewriter<'_> {
 
     fn spelled(&self, method: &Ident) -> String {
         format!("{}.{method}", self.context)
+    }
+}
+
+/// The last name in the path of a function that is called.
+fn call_name(call: &ExprCall) -> Option<&Ident> {
+    match &*call.func {
+        Expr::Path(function) => function.path.segments.last().map(|last| &last.ident),
+        _ => None,
     }
 }
 

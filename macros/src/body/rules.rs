@@ -2,10 +2,12 @@
 
 use std::mem;
 
+use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::ExprMethodCall;
 
 use super::chain::{Chain, Kind};
+use super::macros::Role;
 use super::{Access, Operation, Rewriter, Surroundings};
 use crate::args::{Detach, Mode};
 use crate::diagnostics;
@@ -21,8 +23,8 @@ impl Rewriter<'_> {
         let waits = !matches!(chain.kind, Kind::Step(_));
         let message = if waits && mode == Some(Mode::Forbidden) {
             diagnostics::operation_without_task(spelled)
-        } else if let Some((place, remedy)) = self.place.refusal() {
-            diagnostics::nested_operation(spelled, place, remedy)
+        } else if let Some(message) = self.place.refusal(&spelled, waits) {
+            message
         } else if matches!(chain.kind, Kind::Detach) && detach != Detach::Manual && mode.is_some() {
             diagnostics::detach_without_manual()
         } else if !chain.awaited {
@@ -39,6 +41,7 @@ impl Rewriter<'_> {
         if mem::replace(&mut self.reachable, false) {
             match self.surroundings.context {
                 Access::Named(_) => self.reachable = true,
+                Access::Refused => {}
                 Access::NotMutable(ty) => self.errors.push(ty, diagnostics::context_not_mutable()),
                 Access::None => {
                     let spelled = self.spelled(&call.method);
@@ -48,6 +51,16 @@ impl Rewriter<'_> {
             }
         }
         self.reachable
+    }
+
+    /// Reports an operation in the tokens of a macro that is not known.
+    pub(super) fn refuse_in_macro(&mut self, operation: &Ident, name: String, role: Role) {
+        let spelled = self.spelled(operation);
+        let message = match role {
+            Role::Join => diagnostics::concurrent_operation(spelled, format!("{name}!")),
+            Role::List | Role::Unknown => diagnostics::operation_in_macro(spelled, name),
+        };
+        self.errors.push(operation, message);
     }
 
     /// Takes the name of an operation, which no other may have.

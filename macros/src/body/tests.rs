@@ -14,10 +14,12 @@ fn operations(mut body: Block) -> Result<Vec<String>, String> {
         context: Access::Named(&context),
         mode: Some(Mode::Required),
         detach: Detach::Always,
+        allowed: &[],
     };
-    let operations = rewrite(&mut body, &surroundings, &mut errors);
+    let found = rewrite(&mut body, &surroundings, &mut errors);
     errors.finish().map_err(|errors| errors.to_string())?;
-    Ok(operations
+    Ok(found
+        .operations
         .iter()
         .map(|Operation { kind, key }| format!("{kind} {key}"))
         .collect())

@@ -2,10 +2,12 @@
 
 use std::mem;
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote_spanned;
 use syn::spanned::Spanned as _;
 use syn::{Expr, parse_quote_spanned};
 
+use crate::diagnostics::Warned;
 use crate::runtime::Runtime;
 
 /// Appends the park point to a question.
@@ -41,6 +43,34 @@ pub(crate) fn step_block(block: &mut Expr, runtime: &Runtime) {
 /// Converts the error of a result to the one of `siding::Result`.
 pub(crate) fn step_result(result: &mut Expr, runtime: &Runtime) {
     wrap(result, runtime, "step_result");
+}
+
+/// A use of something deprecated for each warning: on stable, nothing else shows a warning at the
+/// author's own tokens.
+///
+/// ```text
+/// const _: () = {
+///     #[deprecated(note = "it runs again each time the call resumes; ..")]
+///     const await_outside_step: () = ();
+///     await_outside_step
+/// };
+/// ```
+pub(crate) fn warnings(warnings: &[Warned]) -> TokenStream {
+    let mixed = Span::mixed_site();
+    let consts = warnings.iter().map(|warned| {
+        let message = &warned.message;
+        let name = Ident::new(warned.warning.id(), mixed);
+        let used = Ident::new(warned.warning.id(), warned.span);
+        quote_spanned! {mixed=>
+            #[allow(non_upper_case_globals)]
+            const _: () = {
+                #[deprecated(note = #message)]
+                const #name: () = ();
+                #used
+            };
+        }
+    });
+    consts.collect()
 }
 
 fn wrap(expr: &mut Expr, runtime: &Runtime, function: &str) {

@@ -27,11 +27,17 @@ pub(crate) fn form(form: &Form) -> TokenStream {
 ///         let field_0 = answers.field::<bool>("approve", Some("Go ahead?"));
 ///         Ok(Self { approve: field_0? })
 ///     }
+///
+///     fn fill(&self, form: &mut __private::Form) {
+///         use __private::FilledPlain as _;
+///
+///         __private::Filled(&self.approve).fill(form, "approve");
+///     }
 /// }
 /// ```
 ///
-/// `read` is the one place that names the types of the author, so that a type that does not fit is
-/// one error. It describes the form, too: then every field fails.
+/// `read` is the one place that asks something of the types of the author, so that a type that does
+/// not fit is one error. It describes the form, too: then every field fails.
 fn of_fields(form: &Form, fields: &[Field]) -> TokenStream {
     let Form { runtime, name, .. } = form;
     let mixed = Span::mixed_site();
@@ -50,7 +56,9 @@ fn of_fields(form: &Form, fields: &[Field]) -> TokenStream {
             let #local = answers.field::<#ty>(#wire, #description);
         }
     });
-    let names = fields.iter().map(|field| &field.name);
+    let names = || fields.iter().map(|field| &field.name);
+    let (read_names, filled_names) = (names(), names());
+    let wires = fields.iter().map(|field| &field.wire);
     quote_spanned! {mixed=>
         #[automatically_derived]
         impl #runtime::Input for #name {
@@ -60,7 +68,14 @@ fn of_fields(form: &Form, fields: &[Field]) -> TokenStream {
 
             fn read(answers: &mut #runtime::__private::Answers) -> #runtime::Result<Self> {
                 #(#read)*
-                ::core::result::Result::Ok(Self { #(#names: #locals?),* })
+                ::core::result::Result::Ok(Self { #(#read_names: #locals?),* })
+            }
+
+            fn fill(&self, form: &mut #runtime::__private::Form) {
+                #[allow(unused_imports)]
+                use #runtime::__private::FilledPlain as _;
+
+                #(#runtime::__private::Filled(&self.#filled_names).fill(form, #wires);)*
             }
         }
     }
@@ -111,6 +126,10 @@ fn of_choices(form: &Form, choices: &[Choice]) -> TokenStream {
             fn read(answers: &mut #runtime::__private::Answers) -> #runtime::Result<Self> {
                 #runtime::__private::read_plain::<Self>(answers)
             }
+
+            fn fill(&self, form: &mut #runtime::__private::Form) {
+                #runtime::__private::fill_plain(self, form);
+            }
         }
 
         #[automatically_derived]
@@ -123,6 +142,10 @@ fn of_choices(form: &Form, choices: &[Choice]) -> TokenStream {
                 value: #runtime::__private::FieldValue<'_>,
             ) -> ::core::result::Result<Self, ::std::string::String> {
                 #runtime::__private::read_choice::<Self>(value)
+            }
+
+            fn json(&self) -> ::core::option::Option<#runtime::__private::Value> {
+                #runtime::__private::choice_json(self)
             }
         }
     }
@@ -152,6 +175,10 @@ fn refused(form: &Form) -> TokenStream {
             fn read(_: &mut #runtime::__private::Answers) -> #runtime::Result<Self> {
                 #runtime::__private::refused()
             }
+
+            fn fill(&self, _: &mut #runtime::__private::Form) {
+                #runtime::__private::refused()
+            }
         }
 
         impl #parameters #runtime::Field for #name #arguments #bounds {
@@ -162,6 +189,10 @@ fn refused(form: &Form) -> TokenStream {
             fn read(
                 _: #runtime::__private::FieldValue<'_>,
             ) -> ::core::result::Result<Self, ::std::string::String> {
+                #runtime::__private::refused()
+            }
+
+            fn json(&self) -> ::core::option::Option<#runtime::__private::Value> {
                 #runtime::__private::refused()
             }
         }

@@ -5,14 +5,18 @@
 
 pub(crate) mod body;
 mod form;
+mod part;
 mod refused;
 mod tool;
+mod toolbox;
 
 use proc_macro2::{Span, TokenStream};
 
 pub(crate) use self::form::form;
+pub(crate) use self::part::{part, refused as refused_part};
 pub(crate) use self::refused::refused;
 pub(crate) use self::tool::tool;
+pub(crate) use self::toolbox::toolbox;
 use crate::diagnostics::Errors;
 
 /// The mistakes in `item`, and the item as it is.

@@ -4,7 +4,9 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{ReturnType, Signature};
 
-use super::tool::item;
+use super::tool;
+use crate::runtime::Runtime;
+use crate::signature::Function;
 use crate::tool::Tool;
 use crate::types::Spelling;
 
@@ -18,12 +20,21 @@ use crate::types::Spelling;
 /// impl ::siding::Tool for greet { .. each method ::siding::__private::refused() .. }
 /// ```
 pub(crate) fn refused(tool: &Tool, errors: &TokenStream) -> TokenStream {
-    let Tool {
-        runtime, function, ..
-    } = tool;
-    let (attrs, vis) = (&function.attrs, &function.vis);
-    let sig = signature(&function.sig);
-    let item = item(
+    let stub = stub(&tool.function, &tool.runtime);
+    let item = item(tool);
+    quote! {
+        #errors
+
+        #stub
+
+        #item
+    }
+}
+
+/// The type that stands for the tool.
+pub(super) fn item(tool: &Tool) -> TokenStream {
+    let runtime = &tool.runtime;
+    tool::item(
         tool,
         &quote_spanned! {Span::mixed_site()=>
             fn definition() -> #runtime::__private::Definition {
@@ -37,17 +48,19 @@ pub(crate) fn refused(tool: &Tool, errors: &TokenStream) -> TokenStream {
                 #runtime::__private::refused()
             }
         },
-    );
-    quote! {
-        #errors
+    )
+}
 
+/// The function, without what its body does.
+pub(super) fn stub(function: &Function, runtime: &Runtime) -> TokenStream {
+    let (attrs, vis) = (&function.attrs, &function.vis);
+    let sig = signature(&function.sig);
+    quote! {
         #(#attrs)*
         #[allow(unused_variables, unused_mut, clippy::all, clippy::pedantic)]
         #vis #sig {
             #runtime::__private::refused()
         }
-
-        #item
     }
 }
 

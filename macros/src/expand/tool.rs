@@ -2,10 +2,10 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::Attribute;
 use syn::spanned::Spanned as _;
+use syn::{Attribute, Expr, ExprLit, ExprRange, Lit, LitInt, RangeLimits};
 
-use super::at;
+use super::{at, body};
 use crate::args::{Detach, Hints, Mode, millis};
 use crate::inputs::{Argument, Context, Parameter};
 use crate::runtime::Runtime;
@@ -20,12 +20,13 @@ use crate::tool::Tool;
 ///     async fn greet(ctx: &mut Ctx, name: String) -> Result<String> { .. }
 ///
 /// Output:
+///     #[allow(clippy::unused_async)]
 ///     /// Greets.
 ///     async fn greet(ctx: &mut Ctx, name: String) -> Result<String> { .. }
 ///
 ///     struct greet {}
 ///
-///     impl ::siding::Tool for greet {
+///     impl ::siding::Tool for greet where Ctx: __private::Context {
 ///         type State = __private::StateOf<Ctx>;
 ///
 ///         fn definition() -> __private::Definition {
@@ -41,7 +42,9 @@ use crate::tool::Tool;
 ///             inputs.returns(&output);
 ///             let argument_0 = inputs.argument::<String>(__private::Arg::new("name"));
 ///             let (Some(ctx), Some(argument_0)) = (ctx, argument_0) else { return None };
-///             Some(__private::call(async move { output.finish(greet(ctx, argument_0).await) }))
+///             Some(__private::call(async move {
+///                 output.finish(greet(__private::context::<Ctx>(ctx), argument_0).await)
+///             }))
 ///         }
 ///     }
 /// ```
@@ -49,35 +52,52 @@ use crate::tool::Tool;
 /// `run` is the one place that names the types of the author, so that a type that does not fit is
 /// one error. It describes the tool, too: then there is no context, and nothing is called.
 pub(crate) fn tool(tool: &Tool) -> TokenStream {
+    let (function, item) = (function(tool), described(tool));
+    let warnings = body::warnings(&tool.found.warnings);
+    quote!(#function #item #warnings)
+}
+
+/// The function as it stays callable.
+pub(super) fn function(tool: &Tool) -> TokenStream {
     let function = &tool.function;
+    quote! {
+        #[allow(clippy::unused_async)]
+        #function
+    }
+}
+
+/// The type that stands for the tool, and what it knows of the function.
+pub(super) fn described(tool: &Tool) -> TokenStream {
     let (definition, run) = (definition(tool), run(tool));
-    let item = item(tool, &quote!(#definition #run));
-    quote!(#function #item)
+    item(tool, &quote!(#definition #run))
+}
+
+/// The conditions under which the function is there at all.
+pub(super) fn cfg(tool: &Tool) -> impl Iterator<Item = &Attribute> {
+    let attrs = tool.function.attrs.iter();
+    attrs.filter(|attribute| attribute.path().is_ident("cfg"))
 }
 
 /// The type that stands for the tool, and its implementation with `methods` in it.
 pub(super) fn item(tool: &Tool, methods: &TokenStream) -> TokenStream {
-    let Tool {
-        runtime,
-        function,
-        wire,
-        ..
-    } = tool;
-    let (name, vis) = (&function.sig.ident, &function.vis);
-    let cfg: Vec<&Attribute> = function
-        .attrs
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("cfg"))
-        .collect();
+    let Tool { runtime, wire, .. } = tool;
+    let name = tool.item_name();
+    let vis = tool.owner.is_none().then_some(&tool.function.vis);
+    let cfg: Vec<&Attribute> = cfg(tool).collect();
     let docs = format!("The tool `{wire}`, to be registered with `Server::tool` or `tools!`.");
-    let state = tool.context().map_or_else(
-        || quote!(#runtime::__private::StateOf<#runtime::Ctx>),
-        |Context { ty, .. }| {
+    let (state, bound) = match (&tool.owner, tool.context()) {
+        (Some(owner), _) => (quote!(#owner), None),
+        (None, None) => (quote!(#runtime::__private::StateOf<#runtime::Ctx>), None),
+        (None, Some(Context { ty, .. })) => {
             let span = at(ty.span());
             let runtime = runtime.at(span);
-            quote_spanned!(span=> #runtime::__private::StateOf<#ty>)
-        },
-    );
+            (
+                quote_spanned!(span=> #runtime::__private::StateOf<#ty>),
+                // Here a wrong type is reported; what follows takes it for a right one.
+                Some(quote_spanned!(span=> where #ty: #runtime::__private::Context)),
+            )
+        }
+    };
     quote_spanned! {Span::mixed_site()=>
         #(#cfg)*
         #[allow(non_camel_case_types)]
@@ -86,7 +106,8 @@ pub(super) fn item(tool: &Tool, methods: &TokenStream) -> TokenStream {
 
         #(#cfg)*
         #[automatically_derived]
-        impl #runtime::Tool for #name {
+        #[allow(trivial_bounds)]
+        impl #runtime::Tool for #name #bound {
             type State = #state;
 
             #methods
@@ -99,7 +120,7 @@ fn definition(tool: &Tool) -> TokenStream {
         runtime,
         options,
         wire,
-        operations,
+        found,
         ..
     } = tool;
     let mode = match options.mode {
@@ -133,8 +154,14 @@ fn definition(tool: &Tool) -> TokenStream {
     ]
     .into_iter()
     .flatten();
-    let operations = (!operations.is_empty()).then(|| {
-        let pairs = operations.iter().map(|operation| {
+    // It notes where it is called, which is told of the author's own span alone.
+    let span = tool.function.sig.ident.span();
+    let located = runtime.at(span);
+    let new = quote_spanned! {span=>
+        #located::__private::Definition::new(#wire, #located::Mode::#mode)
+    };
+    let operations = (!found.operations.is_empty()).then(|| {
+        let pairs = found.operations.iter().map(|operation| {
             let (kind, key) = (operation.kind, &operation.key);
             quote!((#kind, #key))
         });
@@ -142,7 +169,7 @@ fn definition(tool: &Tool) -> TokenStream {
     });
     quote_spanned! {Span::mixed_site()=>
         fn definition() -> #runtime::__private::Definition {
-            #runtime::__private::Definition::new(#wire, #runtime::Mode::#mode)
+            #new
                 #(#settings)*
                 #operations
         }
@@ -160,12 +187,12 @@ fn run(tool: &Tool) -> TokenStream {
         runtime,
         function,
         parameters,
+        returned,
         ..
     } = tool;
-    let name = &function.sig.ident;
     let mixed = Span::mixed_site();
-    let returned = function
-        .output()
+    let returned = returned
+        .as_ref()
         .map_or_else(|| quote!(()), ToTokens::to_token_stream);
     let span = at(function.output_span());
     let located = runtime.at(span);
@@ -174,35 +201,51 @@ fn run(tool: &Tool) -> TokenStream {
         inputs.returns(&output);
     };
 
-    let locals: Vec<Ident> = parameters
+    let local = |index: usize| format_ident!("argument_{index}", span = mixed);
+    let arguments = || {
+        let all = parameters.iter().enumerate();
+        all.filter_map(move |(index, parameter)| match parameter {
+            Parameter::Argument(argument) => Some((argument, local(index))),
+            Parameter::Context(_) => None,
+        })
+    };
+    let declared = arguments().map(|(argument, local)| argument_tokens(argument, &local, runtime));
+    let decoded = arguments().map(|(_, local)| local);
+    let present = arguments().map(|(_, local)| local);
+    let is_method = function.receiver().is_some();
+    // There is a context where the tool is called, and none where it is described.
+    let ctx = if is_method || tool.context().is_some() {
+        Ident::new("ctx", mixed)
+    } else {
+        Ident::new("_ctx", mixed)
+    };
+    let passed = parameters
         .iter()
         .enumerate()
         .map(|(index, parameter)| match parameter {
-            Parameter::Context(_) => Ident::new("ctx", mixed),
-            Parameter::Argument(_) => format_ident!("argument_{index}", span = mixed),
-        })
-        .collect();
-    let arguments = parameters
-        .iter()
-        .zip(&locals)
-        .filter_map(|(parameter, local)| {
-            let Parameter::Argument(argument) = parameter else {
-                return None;
-            };
-            Some(argument_tokens(argument, local, runtime))
+            Parameter::Argument(_) => local(index).to_token_stream(),
+            Parameter::Context(context) => context_tokens(context, tool),
         });
-    // Without a context there still is one where the tool is called, and none where it is described.
-    let (unused, absent) = match tool.context() {
-        Some(_) => (None, None),
-        None => (
-            Some(quote_spanned!(mixed=> ::core::option::Option::Some(_),)),
-            Some(quote_spanned!(mixed=> ctx,)),
-        ),
-    };
+
+    let name = &function.sig.ident;
     let span = at(name.span());
     let located = runtime.at(span);
+    let callee = match &tool.owner {
+        Some(owner) => quote_spanned!(span=> <#owner>::#name),
+        None => name.to_token_stream(),
+    };
+    let (state, receiver) = if is_method {
+        (
+            Some(quote_spanned!(mixed=> let state = #runtime::Ctx::state(ctx);)),
+            Some(quote_spanned!(mixed=> &state,)),
+        )
+    } else {
+        (None, None)
+    };
     let call = quote_spanned! {span=>
-        #located::__private::call(async move { output.finish(#name(#(#locals),*).await) })
+        #located::__private::call(
+            async move { output.finish(#callee(#receiver #(#passed),*).await) }
+        )
     };
     quote_spanned! {mixed=>
         fn run<'a>(
@@ -213,12 +256,27 @@ fn run(tool: &Tool) -> TokenStream {
             use #runtime::__private::{EncodePlain as _, PeelPlain as _};
 
             #output
-            #(#arguments)*
-            let (#unused #(::core::option::Option::Some(#locals),)*) = (#absent #(#locals,)*) else {
+            #(#declared)*
+            let (
+                ::core::option::Option::Some(#ctx),
+                #(::core::option::Option::Some(#decoded),)*
+            ) = (ctx, #(#present,)*) else {
                 return ::core::option::Option::None;
             };
+            #state
             ::core::option::Option::Some(#call)
         }
+    }
+}
+
+/// The context, as the function takes it.
+fn context_tokens(Context { ty, .. }: &Context, tool: &Tool) -> TokenStream {
+    let span = at(ty.span());
+    let runtime = tool.runtime.at(span);
+    if let Some(owner) = &tool.owner {
+        quote_spanned!(span=> #runtime::__private::context_in::<#owner, #ty>(ctx))
+    } else {
+        quote_spanned!(span=> #runtime::__private::context::<#ty>(ctx))
     }
 }
 
@@ -229,6 +287,9 @@ fn argument_tokens(argument: &Argument, local: &Ident, runtime: &Runtime) -> Tok
         wire,
         description,
         default,
+        range,
+        length,
+        pattern,
         ..
     } = argument;
     let span = at(ty.span());
@@ -241,9 +302,57 @@ fn argument_tokens(argument: &Argument, local: &Ident, runtime: &Runtime) -> Tok
         }
     });
     let runtime = runtime.at(span);
+    let range = limits(
+        range.as_ref().map(widened).as_ref(),
+        "at_least",
+        ["at_most", "below"],
+    );
+    let length = limits(
+        length.as_ref(),
+        "no_shorter_than",
+        ["no_longer_than", "shorter_than"],
+    );
+    let pattern = setting("pattern", pattern.as_ref());
     quote_spanned! {span=>
         let #local = inputs.argument::<#ty>(
-            #runtime::__private::Arg::new(#wire) #description #default
+            #runtime::__private::Arg::new(#wire) #description #default #range #length #pattern
         );
     }
+}
+
+/// The limits in `range`: by the method `from`, and by `to` with its end or without.
+fn limits(range: Option<&ExprRange>, from: &str, to: [&str; 2]) -> Option<TokenStream> {
+    let range = range?;
+    let [closed, open] = to;
+    let to = match range.limits {
+        RangeLimits::Closed(_) => closed,
+        RangeLimits::HalfOpen(_) => open,
+    };
+    let from = setting(from, range.start.as_ref());
+    let to = setting(to, range.end.as_ref());
+    Some(quote!(#from #to))
+}
+
+/// Gives the whole numbers in `range` that have no type one that holds them all.
+fn widened(range: &ExprRange) -> ExprRange {
+    let mut range = range.clone();
+    for limit in [&mut range.start, &mut range.end].into_iter().flatten() {
+        let number = match &mut **limit {
+            Expr::Unary(negated) => &mut *negated.expr,
+            number => number,
+        };
+        if let Expr::Lit(ExprLit {
+            lit: Lit::Int(number),
+            ..
+        }) = number
+            && number.suffix().is_empty()
+        {
+            let suffix = match number.base10_parse::<i64>() {
+                Ok(_) => "i64",
+                Err(_) => "u64",
+            };
+            *number = LitInt::new(&format!("{number}{suffix}"), number.span());
+        }
+    }
+    range
 }

@@ -1,13 +1,14 @@
 //! What the body of a tool can do.
 
 mod handle;
+mod part;
 mod retry;
 mod sleep;
 mod step;
 mod values;
 
 use std::{
-    fmt,
+    fmt::{self, Display},
     ops::{Deref, DerefMut},
     sync::Arc,
     time::Duration,
@@ -20,6 +21,7 @@ use uuid::Uuid;
 
 pub use self::{
     handle::Handle,
+    part::{InPart, Part, part},
     sleep::Sleeping,
     step::{Step, StepOutcome, step_block, step_result},
 };
@@ -81,8 +83,63 @@ impl<S: ?Sized> Ctx<S> {
     ///
     /// Awaiting it is an `Err` where the person declined or closed the form, and where this client
     /// cannot be asked ([`ToolError::is_cannot_ask`](crate::ToolError::is_cannot_ask)).
-    pub fn input<T: Input>(&mut self, prompt: impl Into<String>) -> Question<'_, T, Unnamed> {
-        Question::new(self.leg.clone(), prompt.into())
+    pub fn input<'a, T: Input + 'a>(
+        &'a mut self,
+        prompt: impl Into<String>,
+    ) -> Question<'a, T, Unnamed> {
+        Question::of(self.leg.clone(), prompt.into())
+    }
+
+    /// Asks the person to choose one of `options`, which are known only now, and parks until they
+    /// did. They are shown by their `Display`.
+    ///
+    /// ```
+    /// use siding::prelude::*;
+    ///
+    /// # async fn healthy() -> Result<Vec<String>> { Ok(vec!["a".into()]) }
+    /// /// Drains a host.
+    /// #[mcp_tool(task = "required")]
+    /// async fn drain(ctx: &mut Ctx) -> Result<String> {
+    ///     let hosts = ctx.step("hosts", healthy()).await?;
+    ///     let host = ctx.choose("Which host?", &hosts).await?;
+    ///     Ok(format!("draining {host}"))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As those of [`input`](Self::input), and where there is nothing to choose from.
+    pub fn choose<'a, T: Display + Send + 'a>(
+        &'a mut self,
+        prompt: impl Into<String>,
+        options: impl IntoIterator<Item = T>,
+    ) -> Question<'a, T, Unnamed> {
+        Question::choice(self.leg.clone(), prompt.into(), options)
+    }
+
+    /// Sends the person to `url`, for what must not pass through the client, and parks until they
+    /// agreed to go there. What they do there is told by the other side, not here.
+    ///
+    /// ```
+    /// use siding::prelude::*;
+    ///
+    /// /// Connects an account.
+    /// #[mcp_tool(task = "required")]
+    /// async fn connect(ctx: &mut Ctx) -> Result<String> {
+    ///     ctx.input_url("Sign in", "https://example.com/sign-in").key("sign-in").await?;
+    ///     Ok("connected".into())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As those of [`input`](Self::input); a client that did not declare the URL mode cannot ask.
+    pub fn input_url(
+        &mut self,
+        message: impl Into<String>,
+        url: impl Into<String>,
+    ) -> Question<'_, (), Unnamed> {
+        Question::url(self.leg.clone(), message.into(), url.into())
     }
 
     /// Asks several questions at once and parks until all are answered.
@@ -127,7 +184,7 @@ impl<S: ?Sized> Ctx<S> {
     where
         F: Future + Send + 'a,
         F::Output: StepOutcome,
-        <F::Output as StepOutcome>::Value: Serialize + DeserializeOwned + Send,
+        <F::Output as StepOutcome>::Value: Journaled,
     {
         Step::new(self.leg.clone(), Kind::Step, name.into(), future)
     }
@@ -159,7 +216,7 @@ impl<S: ?Sized> Ctx<S> {
     where
         F: Future + Send + 'a,
         F::Output: StepOutcome + Send,
-        <F::Output as StepOutcome>::Value: Serialize + DeserializeOwned + Send,
+        <F::Output as StepOutcome>::Value: Journaled,
     {
         let attempts = retry::retried(self.leg.clone(), policy, attempt);
         Step::new(self.leg.clone(), Kind::Step, name.into(), attempts)
@@ -195,7 +252,7 @@ impl<S: ?Sized> Ctx<S> {
     where
         F: Future,
         F::Output: StepOutcome,
-        <F::Output as StepOutcome>::Value: Serialize + DeserializeOwned,
+        <F::Output as StepOutcome>::Value: Journaled,
     {
         let items = items.into_iter().collect();
         retry::all(self.leg.clone(), name.into(), items, run).await
@@ -237,7 +294,7 @@ impl<S: ?Sized> Ctx<S> {
     where
         F: Future + Send + 'a,
         F::Output: StepOutcome,
-        <F::Output as StepOutcome>::Value: Serialize + DeserializeOwned + Send,
+        <F::Output as StepOutcome>::Value: Journaled,
     {
         Step::new(self.leg.clone(), Kind::Cleanup, name.into(), future)
     }
@@ -306,7 +363,8 @@ impl<S: ?Sized> Ctx<S> {
     /// }
     /// ```
     pub fn idempotency_key(&self, name: &str) -> String {
-        let bits = values::bits(&self.leg.origin.seed, "idempotency", name);
+        let name = self.leg.qualified(name);
+        let bits = values::bits(&self.leg.origin.seed, "idempotency", &name);
         let mut first = [0; 16];
         first.copy_from_slice(&bits[..16]);
         format!("{:032x}", u128::from_be_bytes(first))
@@ -469,6 +527,17 @@ impl<S> Serves<S> for S {
     }
 }
 
+/// A value that a step may give: it is written to the journal and read from it.
+#[diagnostic::on_unimplemented(
+    message = "a step cannot give `{Self}`",
+    label = "not writable to the journal, or not readable from it",
+    note = "derive `serde::Serialize` and `serde::Deserialize` for it, or give what it is made of"
+)]
+pub trait Journaled: Serialize + DeserializeOwned + Send {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + Send> Journaled for T {}
+
 /// The context of a tool, whatever its state: what the one `&mut` parameter must be.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the context of a tool",
@@ -478,8 +547,48 @@ impl<S> Serves<S> for S {
 pub trait Context {
     /// The state that it gives.
     type State: ?Sized + Send + Sync + 'static;
+
+    #[doc(hidden)]
+    fn of(ctx: &mut Ctx<Self::State>) -> &mut Self;
 }
 
 impl<S: ?Sized + Send + Sync + 'static> Context for Ctx<S> {
     type State = S;
+
+    fn of(ctx: &mut Self) -> &mut Self {
+        ctx
+    }
+}
+
+/// The context of a toolbox, or the plain one in it: what the `&mut` parameter of a method must be.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a context of this toolbox",
+    label = "expected `Ctx`, or `Ctx<Self>`",
+    note = "the one `&mut` parameter of a tool is its context; take other arguments by value"
+)]
+pub trait ContextIn<S> {
+    #[doc(hidden)]
+    fn of(ctx: &mut Ctx<S>) -> &mut Self;
+}
+
+impl<S> ContextIn<S> for Ctx<S> {
+    fn of(ctx: &mut Self) -> &mut Self {
+        ctx
+    }
+}
+
+impl<S> ContextIn<S> for Ctx {
+    fn of(ctx: &mut Ctx<S>) -> &mut Self {
+        ctx
+    }
+}
+
+/// The context that a function takes.
+pub fn context<C: Context>(ctx: &mut Ctx<C::State>) -> &mut C {
+    C::of(ctx)
+}
+
+/// The context that a method of `S` takes.
+pub fn context_in<S, C: ContextIn<S>>(ctx: &mut Ctx<S>) -> &mut C {
+    C::of(ctx)
 }

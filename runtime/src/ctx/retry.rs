@@ -89,6 +89,7 @@ where
                 outcome(leg, &entry).await
             } else {
                 let ended = future.await.into_result();
+                let ended = ended.map_err(|error| leg.disclose(error));
                 let entry = Entry::ended(Kind::Member, &key, ended, leg.value_limit());
                 keep(leg, entry).await
             };

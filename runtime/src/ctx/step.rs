@@ -151,7 +151,7 @@ where
             let ended = if begun {
                 Err(ToolError::unknown(&key))
             } else {
-                effect.await
+                effect.await.map_err(|error| leg.disclose(error))
             };
             let entry = Entry::ended(plan.kind, &key, ended, leg.value_limit());
             keep(leg, entry).await

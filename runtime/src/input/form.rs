@@ -13,6 +13,9 @@ pub struct Form {
     pub(crate) fields: Vec<FormField>,
 }
 
+/// The name of the one field that a plain type has as a form.
+pub(super) const VALUE: &str = "value";
+
 /// One field of a form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FormField {
@@ -21,6 +24,9 @@ pub(crate) struct FormField {
     pub(crate) description: Option<String>,
     pub(crate) required: bool,
     pub(crate) kind: FieldKind,
+    /// What the person finds filled in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) default: Option<Value>,
 }
 
 /// What a field takes.
@@ -63,7 +69,41 @@ impl Form {
             description: description.map(Into::into),
             required: T::REQUIRED,
             kind: T::kind(),
+            default: None,
         });
+    }
+
+    /// A form with the one field `value`, to pick one of `options`.
+    pub(super) fn choice<'a>(labels: impl Iterator<Item = &'a String>) -> Self {
+        let mut options: Vec<Choosable> = Vec::new();
+        for label in labels {
+            // Of two that look the same, the first is picked.
+            if !options.iter().any(|option| option.value == *label) {
+                let (value, title) = (label.clone(), None);
+                options.push(Choosable { value, title });
+            }
+        }
+        Self {
+            fields: vec![FormField {
+                name: VALUE.into(),
+                description: None,
+                required: true,
+                kind: FieldKind::Choice(options),
+                default: None,
+            }],
+        }
+    }
+
+    /// Fills in the field `name` beforehand.
+    pub(super) fn fill<T: Field>(&mut self, name: &str, value: &T) {
+        if let Some(field) = self.fields.iter_mut().find(|field| field.name == name) {
+            field.default = value.json();
+        }
+    }
+
+    /// Fills in the one field of a plain type beforehand.
+    pub(super) fn fill_value<T: Field>(&mut self, value: &T) {
+        self.fill(VALUE, value);
     }
 
     /// Whether an answer to this form is an answer to `other`: the same fields of the same kinds.
@@ -185,6 +225,9 @@ pub(crate) struct Ask {
     pub(crate) message: String,
     /// What the person fills in.
     pub(crate) form: Form,
+    /// Where the person goes instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) url: Option<String>,
 }
 
 /// What came back for a question. Its JSON is storage format.
@@ -200,6 +243,24 @@ pub(crate) enum Answer {
 }
 
 impl Ask {
+    pub(crate) const fn form(message: String, form: Form) -> Self {
+        let url = None;
+        Self { message, form, url }
+    }
+
+    pub(super) fn url(message: String, url: String) -> Self {
+        Self {
+            message,
+            form: Form::default(),
+            url: Some(url),
+        }
+    }
+
+    /// Whether an answer to this is an answer to `other`. Texts and the address may differ.
+    pub(super) fn same_shape(&self, other: &Self) -> bool {
+        self.form.same_shape(&other.form) && self.url.is_some() == other.url.is_some()
+    }
+
     /// Reads the client's result for this question (`ElicitResult`).
     ///
     /// # Errors
@@ -238,10 +299,7 @@ mod tests {
     }
 
     fn ask() -> Ask {
-        Ask {
-            message: "?".into(),
-            form: form::<bool>(None),
-        }
+        Ask::form("?".into(), form::<bool>(None))
     }
 
     #[test]

@@ -1,18 +1,21 @@
 //! What a tool can ask a person for.
 
 pub(crate) mod form;
+mod prefill;
 mod question;
 mod questions;
+mod wait;
 
 use serde_json::{Map, Value};
 
 pub use self::{
     form::{FieldKind, Form},
+    prefill::{Filled, FilledPlain, Prefill},
     question::{Named, Placed, Point, Question, Unnamed},
     questions::{Inputs, Prompts, Questions},
 };
 use crate::{Result, ToolError};
-use form::{Choosable, whole};
+use form::{Choosable, VALUE, whole};
 
 /// An answer: what `ctx.input` can ask for.
 ///
@@ -55,6 +58,9 @@ pub trait Input: Sized + Send {
     /// Where the answer was given to another form, which is a change of the code that the journal
     /// tells of.
     fn read(answers: &mut Answers) -> Result<Self>;
+
+    /// Fills `form`, which is that of this type, in with this value.
+    fn fill(&self, form: &mut Form);
 }
 
 /// A field of a form: a plain type.
@@ -77,6 +83,9 @@ pub trait Field: Sized + Send {
     ///
     /// What is wrong with it, in words.
     fn read(value: FieldValue<'_>) -> Result<Self, String>;
+
+    /// The value as it stands in an answer; `None` where it is left out.
+    fn json(&self) -> Option<Value>;
 }
 
 /// A choice: an enum of unit variants with `#[derive(Input)]`.
@@ -134,6 +143,17 @@ impl Answers {
     }
 }
 
+/// The value of a choice, as it stands in an answer.
+pub fn choice_json<T: Choice>(choice: &T) -> Option<Value> {
+    let (value, _) = T::OPTIONS.get(choice.index())?;
+    Some((*value).into())
+}
+
+/// Fills `form`, which has one field, in with a plain value.
+pub fn fill_plain<T: Field>(value: &T, form: &mut Form) {
+    form.fill_value(value);
+}
+
 /// The form whose fields `read` goes over.
 pub fn form_of<T>(read: fn(&mut Answers) -> Result<T>) -> Form {
     let mut answers = Answers(Walk::Describe(Form::default()));
@@ -155,7 +175,7 @@ pub fn plain<T: Field>() -> Form {
 ///
 /// Where the answer was given to another form.
 pub fn read_plain<T: Field>(answers: &mut Answers) -> Result<T> {
-    answers.field("value", None)
+    answers.field(VALUE, None)
 }
 
 /// Stands for the variant of an index that no option has.
@@ -208,6 +228,10 @@ macro_rules! plain_answers {
             fn read(answers: &mut Answers) -> Result<Self> {
                 read_plain(answers)
             }
+
+            fn fill(&self, form: &mut Form) {
+                fill_plain(self, form);
+            }
         }
     )*};
 }
@@ -230,6 +254,10 @@ impl Field for bool {
             .as_bool()
             .ok_or_else(|| "it is not `true` or `false`".into())
     }
+
+    fn json(&self) -> Option<Value> {
+        Some((*self).into())
+    }
 }
 
 impl Field for String {
@@ -240,6 +268,10 @@ impl Field for String {
     fn read(value: FieldValue<'_>) -> Result<Self, String> {
         let text = value.get()?.as_str().ok_or("it is not a string")?;
         Ok(text.into())
+    }
+
+    fn json(&self) -> Option<Value> {
+        Some(self.as_str().into())
     }
 }
 
@@ -256,6 +288,10 @@ impl<F: Field> Field for Option<F> {
             .map(|present| F::read(FieldValue(Some(present))))
             .transpose()
     }
+
+    fn json(&self) -> Option<Value> {
+        self.as_ref().and_then(Field::json)
+    }
 }
 
 impl<C: Choice> Field for Vec<C> {
@@ -266,6 +302,10 @@ impl<C: Choice> Field for Vec<C> {
     fn read(value: FieldValue<'_>) -> Result<Self, String> {
         let values = value.get()?.as_array().ok_or("it is not a list")?;
         values.iter().map(option_of).collect()
+    }
+
+    fn json(&self) -> Option<Value> {
+        self.iter().map(choice_json).collect()
     }
 }
 
@@ -287,6 +327,10 @@ macro_rules! integers {
                 let number = whole(value.get()?).ok_or("it is not a whole number")?;
                 number.try_into().map_err(|_| format!("{number} is too large or too small"))
             }
+
+            fn json(&self) -> Option<Value> {
+                Some((*self).into())
+            }
         }
     )*};
 }
@@ -307,6 +351,10 @@ macro_rules! floats {
             fn read(value: FieldValue<'_>) -> Result<Self, String> {
                 let number = value.get()?.as_f64().ok_or("it is not a number")?;
                 Ok(number as $ty)
+            }
+
+            fn json(&self) -> Option<Value> {
+                serde_json::Number::from_f64((*self).into()).map(Value::Number)
             }
         }
     )*};

@@ -1,27 +1,25 @@
 //! One question: from `ctx.input(..)` to its answer.
 
 use std::{
-    fmt,
-    future::{Future, IntoFuture},
+    fmt::{self, Display},
+    future::Future,
     marker::PhantomData,
     panic::Location,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use super::{
-    Answers, Input,
-    form::{Answer, Ask},
+    Form, Input, Prefill,
+    form::Ask,
+    wait::{Given, Wait, read},
 };
-use crate::{
-    Result, ToolError,
-    engine::leg::{Entered, Fault, Leg, Mark, Operation, Waiting},
-    journal::Kind,
-};
+use crate::{Result, engine::leg::Leg};
 
-/// Stands for the answer to come, and for the context that is borrowed until then.
-pub(super) type AnswerOf<'a, T> = PhantomData<(&'a mut (), fn() -> T)>;
+/// Reads what came back: the outer `Err` is what is wrong with it.
+type Read<'a, T> = Box<dyn FnOnce(Given) -> Result<Result<T>, String> + Send + 'a>;
 
 /// A place in the code where a call may park: the name of the question there, and where it stands.
 ///
@@ -50,8 +48,8 @@ pub struct Unnamed(());
 /// The state of a [`Question`] that has a name.
 #[derive(Debug)]
 pub struct Named {
-    key: String,
-    location: Option<&'static Location<'static>>,
+    pub(super) key: String,
+    pub(super) location: Option<&'static Location<'static>>,
 }
 
 impl Named {
@@ -65,49 +63,96 @@ impl Named {
 
 /// Whether a question has a name, so that it can be awaited.
 #[diagnostic::on_unimplemented(
-    message = "this question has no name",
-    label = "the attribute did not see this call, so it cannot park here",
-    note = "write it in the body of a `#[mcp_tool]` function, or name it: `ctx.input(..).key(\"name\")`"
+    message = "this question has no name to keep its answer under",
+    label = "no attribute saw this call, so it cannot park here",
+    note = "put `#[mcp_part]` above the function that asks, or name it: `ctx.input(..).key(\"name\")`"
 )]
-pub trait Placed {
+pub trait Placed: Unpin {
     #[doc(hidden)]
-    fn named(self) -> Named;
+    fn name(&self) -> &Named;
 }
 
 impl Placed for Named {
-    fn named(self) -> Named {
+    fn name(&self) -> &Named {
         self
     }
 }
 
-/// A question that waits to be awaited: what `ctx.input(..)` gives.
+/// A question that waits to be awaited: what `ctx.input(..)`, `ctx.choose(..)` and
+/// `ctx.input_url(..)` give.
 ///
 /// Awaiting it gives the answer, or an `Err` where the person declined
-/// ([`ToolError::is_declined`]) or closed the form ([`ToolError::is_dismissed`]).
+/// ([`is_declined`](crate::ToolError::is_declined)) or closed the form
+/// ([`is_dismissed`](crate::ToolError::is_dismissed)).
 #[must_use = "a question is asked when it is awaited"]
 pub struct Question<'a, T, N = Named> {
-    leg: Arc<Leg>,
-    message: String,
+    wait: Wait,
     name: N,
-    answer: AnswerOf<'a, T>,
-}
-
-impl<T> Question<'_, T, Unnamed> {
-    pub(crate) fn new(leg: Arc<Leg>, message: String) -> Self {
-        Self {
-            leg,
-            message,
-            name: Unnamed(()),
-            answer: PhantomData,
-        }
-    }
+    /// Absent once the answer was read.
+    read: Option<Read<'a, T>>,
+    /// The context is borrowed until there is an answer.
+    context: PhantomData<&'a mut ()>,
 }
 
 impl<'a, T> Question<'a, T, Unnamed> {
+    fn new(wait: Wait, read: impl FnOnce(Given) -> Result<Result<T>, String> + Send + 'a) -> Self {
+        Self {
+            wait,
+            name: Unnamed(()),
+            read: Some(Box::new(read)),
+            context: PhantomData,
+        }
+    }
+
+    pub(crate) fn of(leg: Arc<Leg>, message: String) -> Self
+    where
+        T: Input + 'a,
+    {
+        Self::new(Wait::new(leg, Ask::form(message, T::form())), read::<T>)
+    }
+
+    pub(crate) fn choice(
+        leg: Arc<Leg>,
+        message: String,
+        options: impl IntoIterator<Item = T>,
+    ) -> Self
+    where
+        T: Display + Send + 'a,
+    {
+        let labelled = options
+            .into_iter()
+            .map(|option| (option.to_string(), option));
+        let options: Vec<(String, T)> = labelled.collect();
+        let form = Form::choice(options.iter().map(|(label, _)| label));
+        let mut wait = Wait::new(leg, Ask::form(message, form));
+        if options.is_empty() {
+            wait.refuse("has no options to choose from");
+        }
+        Self::new(wait, |given| {
+            let chosen = match read::<String>(given)? {
+                Ok(chosen) => chosen,
+                Err(error) => return Ok(Err(error)),
+            };
+            let mut options = options.into_iter();
+            match options.find(|(label, _)| *label == chosen) {
+                Some((_, option)) => Ok(Ok(option)),
+                None => Err(format!("`{chosen}` is none of the options")),
+            }
+        })
+    }
+
     /// Names the question by the point that the macro wrote.
     #[doc(hidden)]
     pub fn at(self, point: &'static Point) -> Question<'a, T> {
         self.named(Named::at(point))
+    }
+}
+
+impl Question<'_, (), Unnamed> {
+    pub(crate) fn url(leg: Arc<Leg>, message: String, url: String) -> Self {
+        Self::new(Wait::new(leg, Ask::url(message, url)), |given| {
+            Ok(given.map(drop))
+        })
     }
 }
 
@@ -138,12 +183,123 @@ impl<'a, T, N> Question<'a, T, N> {
         })
     }
 
+    /// Accepts an entry that the journal has under a former name, so that tasks which were asked
+    /// before the name changed go on.
+    ///
+    /// ```
+    /// use siding::prelude::*;
+    ///
+    /// /// Asked for a `place` once.
+    /// #[mcp_tool(task = "required")]
+    /// async fn deploy(ctx: &mut Ctx) -> Result<String> {
+    ///     let region: String = ctx.input("Which region?").was("place").await?;
+    ///     Ok(region)
+    /// }
+    /// ```
+    pub fn was(mut self, former: impl Into<String>) -> Self {
+        self.wait.was(former.into());
+        self
+    }
+
+    /// Gives `None` where the person declines.
+    ///
+    /// ```
+    /// use siding::prelude::*;
+    ///
+    /// /// Takes a note, if there is one.
+    /// #[mcp_tool(task = "required")]
+    /// async fn close(ctx: &mut Ctx) -> Result<String> {
+    ///     let note: Option<String> = ctx.input("A note?").optional().await?;
+    ///     Ok(note.unwrap_or_default())
+    /// }
+    /// ```
+    pub fn optional(self) -> Question<'a, Option<T>, N>
+    where
+        T: 'a,
+    {
+        let read = self.read.map(|read| -> Read<'a, Option<T>> {
+            Box::new(|given| match given {
+                Err(error) if error.is_declined() => Ok(Ok(None)),
+                given => Ok(read(given)?.map(Some)),
+            })
+        });
+        Question {
+            wait: self.wait,
+            name: self.name,
+            read,
+            context: PhantomData,
+        }
+    }
+
+    /// Fills in the form beforehand: the person may leave it so, or change it.
+    ///
+    /// It takes a value of the answer's type, a string literal for a `String`, or a bare value for
+    /// an `Option`.
+    ///
+    /// ```
+    /// use siding::prelude::*;
+    ///
+    /// /// Books a table.
+    /// #[mcp_tool(task = "required")]
+    /// async fn book(ctx: &mut Ctx) -> Result<u8> {
+    ///     let guests: u8 = ctx.input("How many guests?").prefill(2).await?;
+    ///     Ok(guests)
+    /// }
+    /// ```
+    pub fn prefill<V: Prefill<T>>(mut self, value: V) -> Self {
+        value.prefill(self.wait.form());
+        self
+    }
+
+    /// Gives up the question after `duration`, with an `Err` that
+    /// [`is_timed_out`](crate::ToolError::is_timed_out).
+    ///
+    /// ```
+    /// use siding::prelude::*;
+    /// use std::time::Duration;
+    ///
+    /// /// Deploys, unless somebody objects within an hour.
+    /// #[mcp_tool(task = "required")]
+    /// async fn deploy(ctx: &mut Ctx) -> Result<String> {
+    ///     let hour = Duration::from_hours(1);
+    ///     let objection: Result<String> = ctx.input("Why not?").timeout(hour).key("why-not").await;
+    ///     match objection {
+    ///         Ok(why) => Err(ToolError::new(why)),
+    ///         Err(error) if error.is_timed_out() => Ok("deployed".into()),
+    ///         Err(error) => Err(error),
+    ///     }
+    /// }
+    /// ```
+    pub fn timeout(mut self, duration: Duration) -> Self {
+        self.wait.give_up_after(duration);
+        self
+    }
+
     fn named(self, name: Named) -> Question<'a, T> {
         Question {
-            leg: self.leg,
-            message: self.message,
+            wait: self.wait,
             name,
-            answer: PhantomData,
+            read: self.read,
+            context: PhantomData,
+        }
+    }
+}
+
+impl<T, N: Placed> Future for Question<'_, T, N> {
+    type Output = Result<T>;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let Poll::Ready(answer) = this.wait.advance(this.name.name()) else {
+            return Poll::Pending;
+        };
+        match (answer, this.read.take()) {
+            (Err(error), _) => Poll::Ready(Err(error)),
+            (Ok(answer), Some(read)) => {
+                let value = this.wait.value(answer, read);
+                value.map_or(Poll::Pending, Poll::Ready)
+            }
+            (Ok(_), None) => Poll::Pending,
         }
     }
 }
@@ -151,164 +307,8 @@ impl<'a, T, N> Question<'a, T, N> {
 impl<T, N: fmt::Debug> fmt::Debug for Question<'_, T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Question")
-            .field("message", &self.message)
+            .field("wait", &self.wait)
             .field("name", &self.name)
             .finish_non_exhaustive()
-    }
-}
-
-impl<'a, T: Input, N: Placed> IntoFuture for Question<'a, T, N> {
-    type Output = Result<T>;
-    type IntoFuture = Asking<'a, T>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        let name = self.name.named();
-        Asking {
-            wait: Wait::new(
-                self.leg,
-                name,
-                Ask {
-                    message: self.message,
-                    form: T::form(),
-                },
-            ),
-            answer: PhantomData,
-        }
-    }
-}
-
-/// The future of a question.
-#[derive(Debug)]
-pub struct Asking<'a, T> {
-    wait: Wait,
-    answer: AnswerOf<'a, T>,
-}
-
-impl<T: Input> Future for Asking<'_, T> {
-    type Output = Result<T>;
-
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.wait.advance() {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
-            Poll::Ready(Ok(answer)) => match self.wait.value(answer) {
-                Some(result) => Poll::Ready(result),
-                None => Poll::Pending,
-            },
-        }
-    }
-}
-
-/// Waiting for the answer to one question, whatever its type.
-///
-/// It is never woken: a leg whose only hope is an answer parks, and the answer starts a new leg.
-#[derive(Debug)]
-pub(super) struct Wait {
-    leg: Arc<Leg>,
-    stage: Stage,
-    /// The key on the wire, once the question was reached.
-    key: String,
-}
-
-#[derive(Debug)]
-enum Stage {
-    New { name: Named, ask: Ask },
-    Marked(#[expect(dead_code, reason = "held for its drop")] Mark),
-    Done,
-}
-
-impl Wait {
-    pub(super) fn new(leg: Arc<Leg>, name: Named, ask: Ask) -> Self {
-        Self {
-            leg,
-            stage: Stage::New { name, ask },
-            key: String::new(),
-        }
-    }
-
-    /// The answer, where it is in the journal; otherwise the leg is marked as waiting for it.
-    pub(super) fn advance(&mut self) -> Poll<Result<Answer>> {
-        let (name, ask) = match std::mem::replace(&mut self.stage, Stage::Done) {
-            Stage::New { name, ask } => (name, ask),
-            waiting => {
-                self.stage = waiting;
-                return Poll::Pending;
-            }
-        };
-        let entered = self.leg.enter(Operation {
-            kind: Kind::Asked,
-            name: &name.key,
-            was: &[],
-            place: name.location,
-        });
-        match entered {
-            Entered::Stopped => Poll::Pending,
-            Entered::Closed(error) => Poll::Ready(Err(error)),
-            Entered::Live(key) => {
-                self.key = key;
-                if let Err(why) = self.leg.can_ask() {
-                    return Poll::Ready(Err(ToolError::cannot_ask(why)));
-                }
-                self.wait(Some(ask))
-            }
-            Entered::Replayed(entry) => {
-                self.key = entry.key().into();
-                match entry.tells::<Ask>() {
-                    Ok(asked) if asked.form.same_shape(&ask.form) => self.replay(),
-                    _ => {
-                        let fault = Fault::form_changed(&self.key, name.location);
-                        self.stop(fault)
-                    }
-                }
-            }
-        }
-    }
-
-    /// What came back for a question that was put in an earlier leg.
-    fn replay(&mut self) -> Poll<Result<Answer>> {
-        match self.leg.answer(&self.key) {
-            None if self.leg.is_closing() => Poll::Ready(Err(ToolError::cancelled())),
-            None => self.wait(None),
-            Some(entry) if entry.kind() == Kind::TimedOut => {
-                Poll::Ready(Err(ToolError::timed_out(&self.key)))
-            }
-            Some(entry) => match entry.tells() {
-                Ok(answer) => Poll::Ready(Ok(answer)),
-                Err(error) => {
-                    let fault = Fault::unreadable(Kind::Answered, &self.key, &error);
-                    self.stop(fault)
-                }
-            },
-        }
-    }
-
-    /// The value of an answer, or `None` where the leg had to stop because it fits no more.
-    pub(super) fn value<T: Input>(&self, answer: Answer) -> Option<Result<T>> {
-        match answer {
-            Answer::Declined => Some(Err(ToolError::declined(&self.key))),
-            Answer::Dismissed => Some(Err(ToolError::dismissed(&self.key))),
-            Answer::Accepted(content) => match T::read(&mut Answers::new(content)) {
-                Ok(value) => Some(Ok(value)),
-                Err(error) => {
-                    self.leg
-                        .stop(Fault::unreadable(Kind::Answered, &self.key, &error));
-                    None
-                }
-            },
-        }
-    }
-
-    fn wait(&mut self, ask: Option<Ask>) -> Poll<Result<Answer>> {
-        self.stage = Stage::Marked(self.leg.mark(Waiting::Answer {
-            key: self.key.clone(),
-            ask,
-            deadline: None,
-        }));
-        Poll::Pending
-    }
-
-    fn stop<T>(&self, fault: Fault) -> Poll<T> {
-        self.leg.stop(fault);
-        Poll::Pending
     }
 }

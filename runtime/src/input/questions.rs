@@ -12,9 +12,13 @@ use std::{
 use super::{
     Input, Point,
     form::{Answer, Ask, Form},
-    question::{AnswerOf, Named, Wait},
+    question::Named,
+    wait::{Wait, read},
 };
 use crate::{Result, engine::leg::Leg};
+
+/// Stands for the answers to come, and for the context that is borrowed until then.
+type AnswerOf<'a, T> = PhantomData<(&'a mut (), fn() -> T)>;
 
 /// The answers of `ctx.input_all`: a tuple of two to eight answers.
 #[diagnostic::on_unimplemented(
@@ -70,7 +74,8 @@ impl<'a, T: Inputs> Questions<'a, T> {
     pub fn at_all(self, points: &'static [Point]) -> AskingAll<'a, T> {
         let asks = self.messages.into_iter().zip(T::forms());
         let waits = points.iter().zip(asks).map(|(point, (message, form))| {
-            Wait::new(self.leg.clone(), Named::at(point), Ask { message, form })
+            let wait = Wait::new(self.leg.clone(), Ask::form(message, form));
+            (wait, Named::at(point))
         });
         AskingAll {
             waits: waits.collect(),
@@ -91,7 +96,7 @@ impl<T> fmt::Debug for Questions<'_, T> {
 /// The future of several questions.
 #[derive(Debug)]
 pub struct AskingAll<'a, T> {
-    waits: Vec<Wait>,
+    waits: Vec<(Wait, Named)>,
     answers: Vec<Option<Answer>>,
     answer: AnswerOf<'a, T>,
 }
@@ -105,8 +110,8 @@ impl<T: Inputs> Future for AskingAll<'_, T> {
             return Poll::Pending;
         }
         // Every question is reached before any is waited for, so that all are put at once.
-        for wait in &mut this.waits {
-            let answer = match wait.advance() {
+        for (wait, name) in &mut this.waits {
+            let answer = match wait.advance(name) {
                 Poll::Ready(Ok(answer)) => Some(answer),
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
                 Poll::Pending => None,
@@ -114,7 +119,7 @@ impl<T: Inputs> Future for AskingAll<'_, T> {
             this.answers.push(answer);
         }
         let answered = this.waits.iter().zip(&this.answers);
-        let answered = answered.map(|(wait, answer)| {
+        let answered = answered.map(|((wait, _), answer)| {
             let answer = answer.clone()?;
             Some(Answered { wait, answer })
         });
@@ -136,7 +141,7 @@ macro_rules! tuples {
                 $(
                     let answered = answers.next()?;
                     #[expect(non_snake_case, reason = "named like its type")]
-                    let $answer = answered.wait.value::<$answer>(answered.answer)?;
+                    let $answer = answered.wait.value(answered.answer, read::<$answer>)?;
                 )+
                 Some((|| Ok(($($answer?,)+)))())
             }

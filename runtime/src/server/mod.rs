@@ -5,9 +5,10 @@ pub(crate) mod handler;
 mod http;
 mod owner;
 mod tasks;
+mod tools;
 mod wire;
 
-use std::{fmt, io, sync::Arc, time::Duration};
+use std::{error::Error, fmt, io, sync::Arc, time::Duration};
 
 use rmcp::{ServiceExt, model::Implementation, service::ServerInitializeError};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -15,10 +16,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 #[cfg(feature = "http")]
 pub use self::http::HttpService;
 pub use self::tasks::{TaskError, Tasks};
+pub use self::tools::{Toolbox, Tools};
 use self::{handler::Handler, owner::Owners};
 use crate::{
-    MemoryStore, Tool,
+    MemoryStore, Tool, ToolError,
     ctx::Serves,
+    disclosure::Disclosure,
     engine::{Engine, Parts, ledger::Ledger, limits::Limits},
     host::{BoxFuture, Host, SystemHost},
     store::Store,
@@ -57,6 +60,7 @@ struct Settings {
     name: String,
     version: String,
     instructions: Option<String>,
+    disclosure: Disclosure,
     store: Arc<dyn Store>,
     host: Arc<dyn Host>,
     limits: Limits,
@@ -80,7 +84,7 @@ pub enum ServeError {
     Listen(#[source] io::Error),
     /// The transport failed.
     #[error("the transport failed: {0}")]
-    Transport(#[source] Box<dyn std::error::Error + Send + Sync>),
+    Transport(#[source] Box<dyn Error + Send + Sync>),
 }
 
 impl Server {
@@ -93,6 +97,7 @@ impl Server {
                 name: name.into(),
                 version: version.into(),
                 instructions: None,
+                disclosure: Disclosure::default(),
                 store: Arc::new(MemoryStore::new()),
                 host: Arc::new(SystemHost),
                 limits: Limits::default(),
@@ -115,6 +120,11 @@ impl Server {
             settings: self.settings,
         }
     }
+
+    /// Gives the server `toolbox` as its state, and adds the methods of it that are tools.
+    pub fn toolbox<T: Toolbox>(self, toolbox: T) -> Server<T> {
+        self.state(toolbox).tools(T::tools())
+    }
 }
 
 impl<S: Send + Sync + 'static> Server<S> {
@@ -130,7 +140,43 @@ impl<S: Send + Sync + 'static> Server<S> {
 
     /// Adds several tools: `.tools(tools![deploy, rollback])`.
     pub fn tools(self, tools: Tools<S>) -> Self {
-        tools.add.into_iter().fold(self, |server, add| add(server))
+        tools.add_to(self)
+    }
+
+    /// Tells an error of another type, wherever `?` or a step converted one, by `map`: with the
+    /// text or the JSON-RPC error that clients should see.
+    ///
+    /// An error in the chain of sources counts too, the outermost first.
+    ///
+    /// ```
+    /// use siding::prelude::*;
+    /// # #[derive(Debug)] struct ShopError;
+    /// # impl std::fmt::Display for ShopError {
+    /// #     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { f.write_str("..") }
+    /// # }
+    /// # impl std::error::Error for ShopError {}
+    ///
+    /// let server = Server::new("shop", "1.0.0")
+    ///     .map_error::<ShopError>(|_| ToolError::new("the shop is closed"));
+    /// # let _ = server;
+    /// ```
+    pub fn map_error<E: Error + 'static>(mut self, map: fn(&E) -> ToolError) -> Self {
+        self.settings.disclosure.map(map);
+        self
+    }
+
+    /// Hides the texts of the errors of other code, which `?` and steps convert, from clients; they
+    /// are in the log. The texts of [`ToolError::new`] and of mapped errors are always told.
+    ///
+    /// ```
+    /// use siding::prelude::*;
+    ///
+    /// let server = Server::new("shop", "1.0.0").mask_errors(true);
+    /// # let _ = server;
+    /// ```
+    pub fn mask_errors(mut self, mask: bool) -> Self {
+        self.settings.disclosure.mask(mask);
+        self
     }
 
     /// Keeps tasks in `store`. Several servers may share one.
@@ -243,8 +289,13 @@ impl<S: Send + Sync + 'static> Server<S> {
     }
 
     pub(crate) fn build(self) -> Result<Handler, ServeError> {
-        let tools = distinct(self.tools).map_err(|error| ServeError::Build(error.to_string()))?;
-        let settings = self.settings;
+        let mut tools =
+            tools::distinct(self.tools).map_err(|error| ServeError::Build(error.to_string()))?;
+        let mut settings = self.settings;
+        let disclosure = Arc::new(std::mem::take(&mut settings.disclosure));
+        for tool in &mut tools {
+            tool.disclosure = disclosure.clone();
+        }
         if !settings.store.is_durable() && tools.iter().any(wire::can_be_task) {
             tracing::warn!("tasks are kept in memory: they end with this process");
         }
@@ -280,82 +331,4 @@ impl<S> fmt::Debug for Server<S> {
             .field("store", &self.settings.store)
             .finish_non_exhaustive()
     }
-}
-
-/// The tools, if no two have one name.
-fn distinct(tools: Vec<Result<Registered, BuildError>>) -> Result<Vec<Registered>, BuildError> {
-    let mut distinct: Vec<Registered> = Vec::with_capacity(tools.len());
-    for tool in tools {
-        let tool = tool?;
-        let name = tool.definition.name;
-        if let Some(first) = distinct.iter().find(|first| first.definition.name == name) {
-            return Err(BuildError::SameName {
-                name,
-                first: first.path,
-                second: tool.path,
-            });
-        }
-        distinct.push(tool);
-    }
-    Ok(distinct)
-}
-
-/// Tools to add to a server: what [`tools!`](crate::tools) gives.
-#[must_use = "give it to `Server::tools`"]
-pub struct Tools<S = ()> {
-    add: Vec<fn(Server<S>) -> Server<S>>,
-}
-
-impl<S: Send + Sync + 'static> Tools<S> {
-    /// No tools.
-    pub const fn new() -> Self {
-        Self { add: Vec::new() }
-    }
-
-    /// These and one more.
-    pub fn with<T>(mut self) -> Self
-    where
-        T: Tool,
-        T::State: Serves<S>,
-    {
-        self.add.push(Server::tool::<T>);
-        self
-    }
-}
-
-impl<S: Send + Sync + 'static> Default for Tools<S> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<S> fmt::Debug for Tools<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tools")
-            .field("len", &self.add.len())
-            .finish()
-    }
-}
-
-/// Names tools by their functions, for [`Server::tools`].
-///
-/// ```
-/// use siding::prelude::*;
-///
-/// /// One.
-/// #[mcp_tool]
-/// async fn one() -> u8 { 1 }
-///
-/// /// Two.
-/// #[mcp_tool]
-/// async fn two() -> u8 { 2 }
-///
-/// let server = Server::new("numbers", "1.0.0").tools(tools![one, two]);
-/// # let _ = server;
-/// ```
-#[macro_export]
-macro_rules! tools {
-    ($($tool:ty),* $(,)?) => {
-        $crate::Tools::new()$(.with::<$tool>())*
-    };
 }

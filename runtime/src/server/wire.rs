@@ -18,7 +18,7 @@ use crate::{
     engine::{Rejection, Reply},
     error::ProtocolError,
     input::form::{Ask, Choosable, FieldKind, FormField},
-    record::{Client, End, Record, Status},
+    record::{Client, End, Pinned, Record, Status},
     tool::Registered,
 };
 
@@ -123,6 +123,7 @@ pub(super) fn client(context: &RequestContext<RoleServer>) -> Client {
     let info = context.client_info();
     let capabilities = context.client_capabilities();
     let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation);
+    let elicitation = elicitation.as_ref();
     Client {
         name: info.as_ref().map(|info| info.name.clone()),
         version: info.map(|info| info.version),
@@ -131,6 +132,7 @@ pub(super) fn client(context: &RequestContext<RoleServer>) -> Client {
             .map(|version| version.as_str().into()),
         // A declaration without modes means forms (2026-07-28, elicitation).
         elicits_forms: elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none()),
+        elicits_urls: elicitation.is_some_and(|modes| modes.url.is_some()),
     }
 }
 
@@ -243,14 +245,23 @@ fn task(record: &Record) -> Task {
 
 /// All questions that wait for an answer.
 fn input_requests(record: &Record) -> InputRequests {
-    let request = |ask: &Ask| InputRequest::Elicitation(elicitation(ask));
-    let questions = record.questions.iter();
-    questions
-        .map(|pinned| (pinned.key.clone(), request(&pinned.ask)))
-        .collect()
+    let request = |Pinned { key, ask, .. }: &Pinned| {
+        let elicitation = elicitation(key, ask);
+        (key.clone(), InputRequest::Elicitation(elicitation))
+    };
+    record.questions.iter().map(request).collect()
 }
 
-fn elicitation(ask: &Ask) -> ElicitRequest {
+fn elicitation(key: &str, ask: &Ask) -> ElicitRequest {
+    if let Some(url) = &ask.url {
+        return ElicitRequest::new(ElicitRequestParams::UrlElicitationParams {
+            meta: None,
+            message: ask.message.clone(),
+            url: url.clone(),
+            // 2026-07-28 has no such id, but rmcp writes one, and older clients want it unique.
+            elicitation_id: key.into(),
+        });
+    }
     let properties = ask
         .form
         .fields
@@ -317,6 +328,13 @@ fn property(field: &FormField) -> PrimitiveSchemaDefinition {
     };
     if let Some(description) = &field.description {
         schema["description"] = description.as_str().into();
+    }
+    let sendable = |default: &&Value| match field.kind {
+        FieldKind::Integer { .. } => exact(&default.as_i64()).is_some(),
+        _ => true,
+    };
+    if let Some(default) = field.default.as_ref().filter(sendable) {
+        schema["default"] = default.clone();
     }
     typed(&schema, &field.kind)
 }

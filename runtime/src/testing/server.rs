@@ -247,5 +247,6 @@ pub(super) fn client() -> Client {
         version: None,
         protocol: Some("2026-07-28".into()),
         elicits_forms: true,
+        elicits_urls: true,
     }
 }

@@ -1,11 +1,15 @@
 //! What is known of a tool before anybody calls it.
 
+use std::panic::Location;
+
 use crate::Mode;
 
 /// What `#[mcp_tool]` found out about a function, apart from its types.
 #[derive(Clone, Debug)]
 pub struct Definition {
     pub(crate) name: &'static str,
+    /// Where the function is written.
+    pub(crate) place: &'static Location<'static>,
     pub(crate) mode: Mode,
     pub(crate) title: Option<&'static str>,
     pub(crate) description: Option<&'static str>,
@@ -47,10 +51,12 @@ impl Definition {
     /// Clients are asked to poll each second, unless the tool says otherwise.
     const DEFAULT_POLL_MS: u64 = 1_000;
 
-    /// A tool called `name` that may run in `mode`.
+    /// A tool called `name` that may run in `mode`, written at the caller's place.
+    #[track_caller]
     pub const fn new(name: &'static str, mode: Mode) -> Self {
         Self {
             name,
+            place: Location::caller(),
             mode,
             title: None,
             description: None,

@@ -10,7 +10,11 @@ use serde::{
 };
 use serde_json::{Map, Number, Value};
 
-use super::{Argument, Output, schema::ArgumentsSchema};
+use super::{
+    Argument, Output,
+    limits::{Bound, Limit},
+    schema::ArgumentsSchema,
+};
 use crate::input::form::whole;
 
 /// A parameter of a tool, apart from its type.
@@ -19,6 +23,7 @@ pub struct Arg {
     name: &'static str,
     description: Option<&'static str>,
     default: Option<Value>,
+    limits: Vec<Limit>,
 }
 
 impl Arg {
@@ -28,6 +33,7 @@ impl Arg {
             name,
             description: None,
             default: None,
+            limits: Vec::new(),
         }
     }
 
@@ -42,6 +48,53 @@ impl Arg {
     #[must_use]
     pub fn default(mut self, default: Value) -> Self {
         self.default = Some(default);
+        self
+    }
+
+    /// The least number that it takes.
+    #[must_use]
+    pub fn at_least(self, number: impl Into<Bound>) -> Self {
+        self.limit(Limit::AtLeast(number.into()))
+    }
+
+    /// The greatest number that it takes.
+    #[must_use]
+    pub fn at_most(self, number: impl Into<Bound>) -> Self {
+        self.limit(Limit::AtMost(number.into()))
+    }
+
+    /// The number below which it takes them.
+    #[must_use]
+    pub fn below(self, number: impl Into<Bound>) -> Self {
+        self.limit(Limit::Below(number.into()))
+    }
+
+    /// How few characters, or elements, it takes.
+    #[must_use]
+    pub fn no_shorter_than(self, length: usize) -> Self {
+        self.limit(Limit::NoShorter(length))
+    }
+
+    /// How many characters, or elements, it takes.
+    #[must_use]
+    pub fn no_longer_than(self, length: usize) -> Self {
+        self.limit(Limit::NoLonger(length))
+    }
+
+    /// The number of characters, or elements, that it does not reach.
+    #[must_use]
+    pub fn shorter_than(self, length: usize) -> Self {
+        self.no_longer_than(length.saturating_sub(1))
+    }
+
+    /// The expression that some part of the text matches.
+    #[must_use]
+    pub fn pattern(self, pattern: &'static str) -> Self {
+        self.limit(Limit::Pattern(pattern))
+    }
+
+    fn limit(mut self, limit: Limit) -> Self {
+        self.limits.push(limit);
         self
     }
 }
@@ -108,6 +161,8 @@ pub(super) struct Description {
     pub(super) schema: ArgumentsSchema,
     /// The values that parameters have where a call brings none.
     pub(super) defaults: Map<String, Value>,
+    /// What cannot be as it was declared.
+    pub(super) misfits: Vec<Violation>,
     pub(super) output_schema: Option<Map<String, Value>>,
 }
 
@@ -141,6 +196,7 @@ impl<'a> Inputs<'a> {
         let mut inputs = Inputs(Walk::Describe(Box::new(Description {
             schema: ArgumentsSchema::new(),
             defaults: Map::new(),
+            misfits: Vec::new(),
             output_schema: None,
         })));
         run(&mut inputs);
@@ -228,6 +284,14 @@ impl<'a> Inputs<'a> {
 impl Description {
     fn parameter(&mut self, arg: Arg, optional: bool, mut schema: Schema) {
         let is_required = !optional && arg.default.is_none();
+        if schema.as_bool() == Some(false) {
+            self.misfit(arg.name, "has a schema that takes nothing".into());
+        }
+        for limit in &arg.limits {
+            if let Err(problem) = limit.describe(schema.ensure_object()) {
+                self.misfit(arg.name, problem);
+            }
+        }
         if let Some(description) = arg.description {
             schema.insert("description".into(), description.into());
         }
@@ -236,6 +300,11 @@ impl Description {
             schema.insert("default".into(), default);
         }
         self.schema.insert(arg.name, schema, is_required);
+    }
+
+    fn misfit(&mut self, argument: &str, problem: String) {
+        let argument = argument.into();
+        self.misfits.push(Violation { argument, problem });
     }
 }
 
@@ -264,6 +333,11 @@ impl<'a> Check<'a> {
                 _ => return self.violate(arg.name, format!("does not fit: {error}")),
             },
         };
+        for limit in &arg.limits {
+            if let Some(wanted) = limit.broken_by(value) {
+                self.violate(arg.name, wanted);
+            }
+        }
         self.accepted.insert(arg.name.into(), value.clone());
     }
 

@@ -2,6 +2,7 @@
 
 mod definition;
 mod inputs;
+mod limits;
 mod output;
 mod registered;
 mod schema;

@@ -1,8 +1,8 @@
 //! A tool that a server has, with its types forgotten.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, panic::Location, sync::Arc};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{
     Call, Definition, Detach, Tool,
@@ -11,7 +11,8 @@ use super::{
 use crate::{
     Ctx, ToolError,
     ctx::{Serves, Ticket},
-    engine::leg::{Fault, Leg},
+    disclosure::Disclosure,
+    engine::leg::{Fault, Leg, Terms},
     host::BoxFuture,
 };
 use rmcp::model::CallToolResult;
@@ -35,8 +36,8 @@ pub(crate) struct Registered {
     pub(crate) output_schema: Option<Map<String, Value>>,
     /// What tells this version of the tool from others: its operations, in their order.
     pub(crate) fingerprint: String,
-    /// The path of the type, for messages to the author.
-    pub(crate) path: &'static str,
+    /// What clients are told of its errors.
+    pub(crate) disclosure: Arc<Disclosure>,
     check: Check,
     start: Start,
 }
@@ -45,24 +46,19 @@ pub(crate) struct Registered {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BuildError {
     #[error(
-        "two tools are called `{name}`: `{first}` and `{second}`; give one another `name = ..`"
+        "two tools are called `{name}`, at {first} and at {second}; give one of them another \
+         `name = ..`"
     )]
     SameName {
         name: &'static str,
-        first: &'static str,
-        second: &'static str,
+        first: &'static Location<'static>,
+        second: &'static Location<'static>,
     },
-    #[error("the default of an argument of `{tool}` is none: {violation}")]
-    BadDefault {
+    #[error("the tool `{tool}` at {place} {problem}")]
+    Tool {
         tool: &'static str,
-        violation: String,
-    },
-    #[error(
-        "`{tool}` has the option `{option}`, which this version cannot serve yet; leave it out"
-    )]
-    Unserved {
-        tool: &'static str,
-        option: &'static str,
+        place: &'static Location<'static>,
+        problem: String,
     },
 }
 
@@ -78,35 +74,49 @@ impl Registered {
             T::run(inputs, None);
         };
         let start = starter::<T::State, S>(T::run, state);
-        Self::assemble(T::definition(), std::any::type_name::<T>(), check, start)
+        Self::assemble(T::definition(), check, start)
     }
 
     /// What does not depend on the types of a tool, to be compiled once.
-    fn assemble(
-        definition: Definition,
-        path: &'static str,
-        check: Check,
-        start: Start,
-    ) -> Result<Self, BuildError> {
-        let tool = definition.name;
+    fn assemble(definition: Definition, check: Check, start: Start) -> Result<Self, BuildError> {
+        let refuse = |problem: String| BuildError::Tool {
+            tool: definition.name,
+            place: definition.place,
+            problem,
+        };
         let description = Inputs::describe(check);
+        if let Some(violation) = description.misfits.first() {
+            return Err(refuse(format!(
+                "has an argument that cannot be as it is declared: {violation}"
+            )));
+        }
         if let Some(violation) = bad_default(&description.defaults, check) {
-            let violation = violation.to_string();
-            return Err(BuildError::BadDefault { tool, violation });
+            return Err(refuse(format!(
+                "has a default that is no value of its argument: {violation}"
+            )));
         }
-        if definition.detach != Detach::Always {
-            let option = "detach";
-            return Err(BuildError::Unserved { tool, option });
+        if let Some(option) = unserved(&definition) {
+            return Err(refuse(format!(
+                "has the option `{option}`, which this version cannot serve yet; leave it out"
+            )));
         }
-        if definition.max_running.is_some() {
-            let option = "max_running";
-            return Err(BuildError::Unserved { tool, option });
+        let takes_nothing = |schema: &Map<String, Value>| schema.get("not") == Some(&json!({}));
+        if description
+            .output_schema
+            .as_ref()
+            .is_some_and(takes_nothing)
+        {
+            return Err(refuse(
+                "returns a value whose schema takes nothing; give its type a schema that is an \
+                 object of keywords"
+                    .into(),
+            ));
         }
         Ok(Self {
             input_schema: description.schema.finish(),
             output_schema: description.output_schema,
             fingerprint: fingerprint(definition.operations),
-            path,
+            disclosure: Arc::default(),
             definition,
             check,
             start,
@@ -123,6 +133,10 @@ impl Registered {
 
     /// Runs the tool in `leg`.
     pub(crate) fn start(&self, leg: Arc<Leg>) -> BoxFuture<'static, Outcome> {
+        leg.settle(Terms {
+            mode: self.definition.mode,
+            disclosure: self.disclosure.clone(),
+        });
         (self.start)(leg)
     }
 }
@@ -131,7 +145,6 @@ impl fmt::Debug for Registered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Registered")
             .field("definition", &self.definition)
-            .field("path", &self.path)
             .finish_non_exhaustive()
     }
 }
@@ -155,11 +168,22 @@ where
     let origin = leg.origin.clone();
     let mut inputs = Inputs::read(&origin.arguments);
     if let Some(call) = run(&mut inputs, Some(&mut ctx)) {
-        return call.await;
+        return call.await.map_err(|error| leg.disclose(error));
     }
     let why = inputs.failure().unwrap_or("they do not fit");
     leg.stop(Fault::arguments_changed(why));
     std::future::pending().await
+}
+
+/// An option that is known, but not served.
+fn unserved(definition: &Definition) -> Option<&'static str> {
+    if definition.detach != Detach::Always {
+        Some("detach")
+    } else if definition.max_running.is_some() {
+        Some("max_running")
+    } else {
+        None
+    }
 }
 
 /// The default that is no value of its parameter: one whose `Serialize` and `Deserialize`

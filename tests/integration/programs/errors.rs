@@ -42,6 +42,28 @@ async fn buy(what: String) -> Result<String, ShopError> {
     }
 }
 
+/// Uses operations in a function of `anyhow`.
+#[mcp_tool(task = "optional")]
+async fn any(ctx: &mut Ctx) -> Result<String> {
+    async fn inner(ctx: &mut Ctx) -> anyhow::Result<String> {
+        let text = ctx
+            .step("fail", async { Err::<String, _>("as a step") })
+            .await?;
+        Ok(text)
+    }
+    Ok(inner(ctx).await.map_err(|error| error.context("in all"))?)
+}
+
+#[tokio::test(start_paused = true)]
+async fn operations_go_with_anyhow() {
+    let mut wire = Wire::modern(
+        Server::new("fails", "1.0.0").tool::<any>(),
+        Declares::Nothing,
+    );
+    let result = wire.call("any", json!({})).await.unwrap();
+    assert_eq!(result["content"][0]["text"], "in all: as a step");
+}
+
 #[tokio::test(start_paused = true)]
 async fn each_reaches_the_model_or_the_client() {
     let server = Server::new("fails", "1.0.0").tools(tools![fail, buy]);

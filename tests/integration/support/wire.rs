@@ -18,6 +18,8 @@ use super::{TASKS, VirtualHost};
 pub(crate) enum Declares {
     /// The tasks extension, and elicitation by form.
     Tasks,
+    /// The tasks extension, and elicitation by form and by URL.
+    Urls,
     /// Elicitation by form only.
     Elicitation,
     /// Nothing.
@@ -28,6 +30,10 @@ impl Declares {
     pub(crate) fn capabilities(self) -> Value {
         match self {
             Self::Tasks => json!({ "elicitation": {}, "extensions": { (TASKS): {} } }),
+            Self::Urls => json!({
+                "elicitation": { "form": {}, "url": {} },
+                "extensions": { (TASKS): {} },
+            }),
             Self::Elicitation => json!({ "elicitation": {} }),
             Self::Nothing => json!({}),
         }

@@ -5,17 +5,22 @@
 //! and never becomes ready, and whatever must end the leg is put in `fault`, which the driver of
 //! the leg reads after every poll and which beats whatever the function returns.
 
+mod terms;
+#[cfg(test)]
+mod tests;
+
 use std::{
     collections::{BTreeMap, HashMap},
     fmt::Display,
     panic::Location,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     task::Waker,
 };
 
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
+pub(crate) use self::terms::Terms;
 use super::{hold::Hold, limits::Limits, machine::Told};
 use crate::{
     ToolError,
@@ -43,6 +48,8 @@ pub(crate) struct Leg {
     pub(super) hold: Option<Hold>,
     /// Whether it is there only to clean up.
     closing: bool,
+    /// What the tool and its server have settled.
+    terms: OnceLock<Terms>,
     /// Whether it has met all that the journal had when it began.
     pub(super) replaying: Replaying,
     state: Mutex<State>,
@@ -69,6 +76,8 @@ struct State {
     size: usize,
     /// The first entry that no operation has met yet.
     cursor: usize,
+    /// The part in which the code is, for the keys of its operations.
+    part: Option<&'static str>,
     /// How many entries at the end of the journal are not in the store yet.
     pending: usize,
     /// How often each name was used so far.
@@ -234,6 +243,7 @@ impl Leg {
             limits: parts.limits,
             hold: parts.hold,
             closing: parts.closing,
+            terms: OnceLock::new(),
             replaying: Replaying::new(replays, parts.span),
             state: Mutex::new(State {
                 journal: parts.journal,
@@ -259,13 +269,15 @@ impl Leg {
             state.fault = Some(Fault::Misuse(format!("the {} `{name}` {why}", kind.noun())));
             return Entered::Stopped;
         }
-        let times = state.times(kind, name);
-        let key = numbered(name, times);
+        let name = state.qualified(name);
+        let times = state.times(kind, &name);
+        let key = numbered(&name, times);
+        let former = operation.was.iter().map(|name| state.qualified(name));
+        let mut keys: Vec<String> = former.map(|name| numbered(&name, times)).collect();
+        keys.push(key.clone());
         let entry = state.next_operation();
-        let fits = |entry: &Entry| {
-            let former = operation.was.iter().map(|name| numbered(name, times));
-            entry.kind() == kind && former.chain([key.clone()]).any(|key| entry.key() == key)
-        };
+        let fits =
+            |entry: &Entry| entry.kind() == kind && keys.iter().any(|key| entry.key() == key);
         match entry {
             Some(entry) if fits(&entry) => {
                 state.cursor += 1;
@@ -292,9 +304,10 @@ impl Leg {
     /// equal keys is.
     pub(crate) fn numbered(&self, purpose: &'static str, key: &str) -> String {
         let mut state = self.lock();
-        let times = state.values.entry((purpose, key.into())).or_default();
+        let key = state.qualified(key);
+        let times = state.values.entry((purpose, key.clone())).or_default();
         *times += 1;
-        numbered(key, *times)
+        numbered(&key, *times)
     }
 
     /// The entry that belongs to the operation `key`, where the journal has one of the kind.
@@ -319,14 +332,20 @@ impl Leg {
     /// # Errors
     ///
     /// Why not.
-    pub(crate) fn can_ask(&self) -> Result<(), &'static str> {
+    pub(crate) fn can_ask(&self, ask: &Ask) -> Result<(), &'static str> {
+        let client = &self.origin.client;
         if self.hold.is_none() {
             return Err("this call cannot ask: it runs in its request, not as a task");
         }
-        if !self.origin.client.elicits_forms {
-            return Err("this client cannot ask a person: it did not declare form elicitation");
+        match ask.url {
+            None if !client.elicits_forms => {
+                Err("this client cannot ask a person: it did not declare form elicitation")
+            }
+            Some(_) if !client.elicits_urls => {
+                Err("this client cannot send a person anywhere: it did not declare URL elicitation")
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Whether the leg works for a task, so that it can park.
@@ -531,6 +550,3 @@ fn bad_name(name: &str) -> Option<&'static str> {
         None
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -50,10 +50,7 @@ fn created() -> Record {
 fn pinned(key: &str) -> Pinned {
     Pinned {
         key: key.into(),
-        ask: Ask {
-            message: format!("{key}?"),
-            form: crate::input::plain::<bool>(),
-        },
+        ask: Ask::form(format!("{key}?"), crate::input::plain::<bool>()),
         deadline: None,
     }
 }

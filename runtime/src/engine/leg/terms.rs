@@ -1,0 +1,63 @@
+//! What a leg knows of its tool and its server, and of the part in which the code is.
+
+use std::sync::Arc;
+
+use super::{Fault, Leg, State};
+use crate::{Mode, ToolError, disclosure::Disclosure};
+
+/// What a tool and its server settle for all operations of a leg.
+#[derive(Clone, Debug)]
+pub(crate) struct Terms {
+    pub(crate) mode: Mode,
+    pub(crate) disclosure: Arc<Disclosure>,
+}
+
+impl Leg {
+    /// Settles the terms, before the first operation.
+    pub(crate) fn settle(&self, terms: Terms) {
+        self.terms.get_or_init(|| terms);
+    }
+
+    /// What clients may be told of `error`.
+    pub(crate) fn disclose(&self, error: ToolError) -> ToolError {
+        match self.terms.get() {
+            Some(terms) => terms.disclosure.tell(error),
+            None => error,
+        }
+    }
+
+    /// Goes into a part, and tells from which other one.
+    pub(crate) fn go_to(&self, part: Option<&'static str>) -> Option<&'static str> {
+        std::mem::replace(&mut self.lock().part, part)
+    }
+
+    /// The name that an operation called `name` has outside of the part in which it is.
+    pub(crate) fn qualified(&self, name: &str) -> String {
+        self.lock().qualified(name)
+    }
+
+    /// Whether the tool may wait for the question `key` at all.
+    ///
+    /// # Errors
+    ///
+    /// That it may not: the macro cannot see which tools call a part that asks.
+    pub(crate) fn may_wait(&self, key: &str) -> Result<(), Fault> {
+        match self.terms.get() {
+            Some(terms) if terms.mode == Mode::Forbidden => Err(Fault::Misuse(format!(
+                "the question `{key}` waits, and this tool is never a task that could wait; write \
+                 `#[mcp_tool(task = \"optional\")]` or `task = \"required\"`"
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl State {
+    /// The name of an operation with that of its part.
+    pub(super) fn qualified(&self, name: &str) -> String {
+        match self.part {
+            Some(part) => format!("{part}/{name}"),
+            None => name.into(),
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Waiting for an answer, whatever its type.
+
+use std::{sync::Arc, task::Poll, time::Duration};
+
+use serde_json::{Map, Value};
+
+use super::{
+    Answers, Form, Input,
+    form::{Answer, Ask},
+    question::Named,
+};
+use crate::{
+    Result, ToolError,
+    engine::leg::{Entered, Fault, Leg, Mark, Operation, Waiting},
+    journal::Kind,
+};
+
+/// What came back: the values of the form, or that there are none.
+pub(super) type Given = Result<Map<String, Value>>;
+
+/// Reads a `T`, or tells what is wrong with the form that was given.
+pub(super) fn read<T: Input>(given: Given) -> Result<Result<T>, String> {
+    match given {
+        Ok(content) => match T::read(&mut Answers::new(content)) {
+            Ok(value) => Ok(Ok(value)),
+            Err(error) => Err(error.to_string()),
+        },
+        Err(error) => Ok(Err(error)),
+    }
+}
+
+/// Waiting for the answer to one question.
+///
+/// It is never woken: a leg whose only hope is an answer parks, and the answer starts a new leg.
+#[derive(Debug)]
+pub(super) struct Wait {
+    leg: Arc<Leg>,
+    ask: Ask,
+    /// The names that the question had before.
+    former: Vec<String>,
+    /// Why nobody can answer it.
+    refusal: Option<&'static str>,
+    timeout: Option<Duration>,
+    stage: Stage,
+    /// The key on the wire, once the question was reached.
+    key: String,
+}
+
+#[derive(Debug)]
+enum Stage {
+    New,
+    Marked(#[expect(dead_code, reason = "held for its drop")] Mark),
+    Done,
+}
+
+impl Wait {
+    pub(super) fn new(leg: Arc<Leg>, ask: Ask) -> Self {
+        Self {
+            leg,
+            ask,
+            former: Vec::new(),
+            refusal: None,
+            timeout: None,
+            stage: Stage::New,
+            key: String::new(),
+        }
+    }
+
+    pub(super) fn was(&mut self, former: String) {
+        self.former.push(former);
+    }
+
+    pub(super) fn refuse(&mut self, why: &'static str) {
+        self.refusal = Some(why);
+    }
+
+    pub(super) fn give_up_after(&mut self, timeout: Duration) {
+        self.timeout = Some(timeout);
+    }
+
+    pub(super) fn form(&mut self) -> &mut Form {
+        &mut self.ask.form
+    }
+
+    /// The answer, where it is in the journal; otherwise the leg is marked as waiting for it.
+    pub(super) fn advance(&mut self, name: &Named) -> Poll<Result<Answer>> {
+        if !matches!(self.stage, Stage::New) {
+            return Poll::Pending;
+        }
+        self.stage = Stage::Done;
+        let Named { key, location } = name;
+        let entered = self.leg.enter(Operation {
+            kind: Kind::Asked,
+            name: key,
+            was: &self.former,
+            place: *location,
+        });
+        match entered {
+            Entered::Stopped => Poll::Pending,
+            Entered::Closed(error) => Poll::Ready(Err(error)),
+            Entered::Live(key) => {
+                self.key = key;
+                self.put()
+            }
+            Entered::Replayed(entry) => {
+                self.key = entry.key().into();
+                match entry.tells::<Ask>() {
+                    Ok(asked) if asked.same_shape(&self.ask) => self.replay(),
+                    _ => {
+                        let fault = Fault::form_changed(&self.key, *location);
+                        self.stop(fault)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts a question that was not put before.
+    fn put(&mut self) -> Poll<Result<Answer>> {
+        if let Err(fault) = self.leg.may_wait(&self.key) {
+            return self.stop(fault);
+        }
+        if let Some(why) = self.refusal {
+            let text = format!("the question `{}` {why}", self.key);
+            return Poll::Ready(Err(ToolError::new(text)));
+        }
+        if let Err(why) = self.leg.can_ask(&self.ask) {
+            return Poll::Ready(Err(ToolError::cannot_ask(why)));
+        }
+        self.wait(Some(self.ask.clone()))
+    }
+
+    /// What came back for a question that was put in an earlier leg.
+    fn replay(&mut self) -> Poll<Result<Answer>> {
+        match self.leg.answer(&self.key) {
+            None if self.leg.is_closing() => Poll::Ready(Err(ToolError::cancelled())),
+            None => self.wait(None),
+            Some(entry) if entry.kind() == Kind::TimedOut => {
+                Poll::Ready(Err(ToolError::timed_out(&self.key)))
+            }
+            Some(entry) => match entry.tells() {
+                Ok(answer) => Poll::Ready(Ok(answer)),
+                Err(error) => {
+                    let fault = Fault::unreadable(Kind::Answered, &self.key, &error);
+                    self.stop(fault)
+                }
+            },
+        }
+    }
+
+    /// The value of an answer, or `None` where the leg had to stop because it fits no more.
+    pub(super) fn value<T>(
+        &self,
+        answer: Answer,
+        read: impl FnOnce(Given) -> Result<Result<T>, String>,
+    ) -> Option<Result<T>> {
+        let given = match answer {
+            Answer::Accepted(content) => Ok(content),
+            Answer::Declined => Err(ToolError::declined(&self.key)),
+            Answer::Dismissed => Err(ToolError::dismissed(&self.key)),
+        };
+        let value = read(given).map_err(|error| {
+            let fault = Fault::unreadable(Kind::Answered, &self.key, &error);
+            self.leg.stop(fault);
+        });
+        value.ok()
+    }
+
+    fn wait(&mut self, ask: Option<Ask>) -> Poll<Result<Answer>> {
+        let end = |timeout| self.leg.host.now().after(timeout);
+        self.stage = Stage::Marked(self.leg.mark(Waiting::Answer {
+            key: self.key.clone(),
+            // A question that was put before has its end already.
+            deadline: self.timeout.filter(|_| ask.is_some()).map(end),
+            ask,
+        }));
+        Poll::Pending
+    }
+
+    fn stop<T>(&self, fault: Fault) -> Poll<T> {
+        self.leg.stop(fault);
+        Poll::Pending
+    }
+}

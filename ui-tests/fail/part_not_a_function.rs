@@ -1,0 +1,6 @@
+use siding::prelude::*;
+
+#[mcp_part]
+struct Region;
+
+fn main() {}

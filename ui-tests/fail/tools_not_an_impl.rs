@@ -1,0 +1,8 @@
+use siding::prelude::*;
+
+#[mcp_tools]
+mod tools {
+    pub async fn deploy() {}
+}
+
+fn main() {}
