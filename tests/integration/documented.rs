@@ -19,9 +19,9 @@ fn every_row_about_replays_names_a_test_or_a_ui_case_that_exists() {
     for line in table.lines().filter(|line| line.starts_with("| P")) {
         rows += 1;
         let column = line.trim_end_matches(" |").rsplit(" | ").next().unwrap();
-        let mut named = column.split('`').skip(1).step_by(2).peekable();
-        assert!(named.peek().is_some(), "nothing shows this: {line}");
-        for name in named {
+        let mut shown = column.split('`').skip(1).step_by(2).peekable();
+        assert!(shown.peek().is_some(), "nothing shows this: {line}");
+        for name in shown {
             assert!(names.contains(name), "`{name}` does not exist: {line}");
         }
     }

@@ -176,7 +176,7 @@ where
     let (store, host, id) = parked(&effects).await;
     let mut wire = Wire::with_host(server::<T>(&effects).store(store.clone()), host);
     wire.accept(&id, "sure", json!({ "value": true })).await;
-    sleep(Duration::from_secs(60)).await;
+    sleep(Duration::from_mins(1)).await;
     let task = wire.get(&id).await;
     assert_eq!(task["status"], "working", "{task}");
     let message = task["statusMessage"].as_str().unwrap();

@@ -9,7 +9,13 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use siding::{Limits, prelude::*, record::Status, retry::ConstantBuilder};
+use siding::{
+    Limits,
+    prelude::*,
+    record::Status,
+    retry::ConstantBuilder,
+    testing::{Fault, FaultyStore},
+};
 use tokio::time::{advance, sleep};
 
 use crate::support::{Declares, Wire, questions};
@@ -144,6 +150,31 @@ async fn each(ctx: &mut Ctx<App>, items: Vec<u64>) -> Result<Vec<u64>> {
     Ok(doubled)
 }
 
+/// Waits an hour for an objection.
+#[mcp_tool(task = "required", ttl = "3h")]
+async fn objection(ctx: &mut Ctx<App>) -> Result<String> {
+    let hour = Duration::from_hours(1);
+    let objection: Result<String> = ctx.input("Why not?").timeout(hour).key("why-not").await;
+    match objection {
+        Ok(why) => Ok(why),
+        Err(error) if error.is_timed_out() => Ok("nobody objected".into()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Sees every error of its step.
+#[mcp_tool(task = "required")]
+async fn watchful(ctx: &mut Ctx<App>) -> Result<String> {
+    let log = ctx.state();
+    let outcome = ctx
+        .step("effect", async {
+            log.add("effect");
+            Ok(1)
+        })
+        .await;
+    Ok(outcome.map_or_else(|error| format!("saw {error}"), |_| "fine".into()))
+}
+
 /// Returns as much as it is asked for.
 #[mcp_tool(task = "required")]
 async fn large(bytes: usize) -> String {
@@ -162,7 +193,9 @@ async fn endless(ctx: &mut Ctx<App>) -> Result<()> {
 
 fn server() -> (Server<App>, App) {
     let log = App::default();
-    let tools = tools![nap, values, tells, reserve, tries, each, large, endless];
+    let tools = tools![
+        objection, watchful, nap, values, tells, reserve, tries, each, large, endless
+    ];
     (
         Server::new("lasting", "1.0.0")
             .state(log.clone())
@@ -388,6 +421,43 @@ async fn s11_a_result_that_is_too_large_is_a_fixed_failure_and_wakes_who_waits()
     assert!(task.to_string().len() < 1_000, "{task}");
     let id = wire.task("large", json!({ "bytes": 500 })).await;
     assert_eq!(wire.end(&id).await["status"], "completed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_nobody_answers_in_time_is_taken_back_with_nobody_calling() {
+    let (mut wire, _) = wire();
+    let id = wire.task("objection", json!({})).await;
+    wire.until(&id, "input_required").await;
+    sleep(Duration::from_mins(61)).await;
+    let late = json!({ "why-not": { "action": "accept", "content": { "value": "late" } } });
+    wire.update(&id, late).await.unwrap();
+    let task = wire.end(&id).await;
+    assert_eq!(task["result"]["content"][0]["text"], "nobody objected");
+
+    let id = wire.task("objection", json!({})).await;
+    wire.until(&id, "input_required").await;
+    sleep(Duration::from_mins(59)).await;
+    wire.accept(&id, "why-not", json!({ "value": "too dear" }))
+        .await;
+    let task = wire.end(&id).await;
+    assert_eq!(task["result"]["content"][0]["text"], "too dear");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_of_the_store_is_no_error_of_a_step() {
+    // The second write is that of the step.
+    for (fault, effects) in [(Fault::Lost, 2), (Fault::Unheard, 1)] {
+        let (server, log) = server();
+        let store = FaultyStore::new(MemoryStore::new()).on(2, fault);
+        let mut wire = Wire::tasks(server.store(store));
+        let id = wire.task("watchful", json!({})).await;
+        settle().await;
+        assert_eq!(wire.get(&id).await["status"], "working");
+        // The lease ends, and another leg begins.
+        let task = wire.end(&id).await;
+        assert_eq!(task["result"]["content"][0]["text"], "fine");
+        assert_eq!(log.take().len(), effects);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,7 @@
 //! A client that writes HTTP itself.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -11,15 +13,15 @@ use super::Declares;
 /// A server on the loopback interface.
 pub(crate) struct Http {
     address: std::net::SocketAddr,
-    _serving: tokio::task::JoinHandle<Result<(), siding::ServeError>>,
+    serving: tokio::task::JoinHandle<Result<(), siding::ServeError>>,
 }
 
 impl Http {
     pub(crate) async fn start<S: Send + Sync + 'static>(server: siding::Server<S>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let _serving = tokio::spawn(server.serve_listener(listener));
-        Self { address, _serving }
+        let serving = tokio::spawn(server.serve_listener(listener));
+        Self { address, serving }
     }
 
     /// Posts a request of a client that declares tasks, with more headers; gives the status and
@@ -51,23 +53,29 @@ impl Http {
              Mcp-Method: {method}\r\n"
         );
         if let Some(name) = name {
-            head.push_str(&format!("Mcp-Name: {name}\r\n"));
+            write!(head, "Mcp-Name: {name}\r\n").unwrap();
         }
         if !headers.iter().any(|(header, _)| *header == "Host") {
-            head.push_str(&format!("Host: {}\r\n", self.address));
+            write!(head, "Host: {}\r\n", self.address).unwrap();
         }
         for (header, value) in headers {
-            head.push_str(&format!("{header}: {value}\r\n"));
+            write!(head, "{header}: {value}\r\n").unwrap();
         }
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let body = body.to_string();
-        head.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+        write!(head, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         stream.write_all(head.as_bytes()).await.unwrap();
         let mut response = String::new();
         stream.read_to_string(&mut response).await.unwrap();
         let status = response.split(' ').nth(1).unwrap().parse().unwrap();
         (status, message(&response))
+    }
+}
+
+impl Drop for Http {
+    fn drop(&mut self) {
+        self.serving.abort();
     }
 }
 
