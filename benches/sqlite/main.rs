@@ -67,7 +67,7 @@ async fn store_rate(path: &Path, clients: usize, commits: usize) -> f64 {
     let mut tasks = Vec::new();
     for client in 0..clients {
         let task = record(&format!("{client}"));
-        store.insert(task.clone().into()).await.unwrap();
+        store.insert(task.clone().into(), u64::MAX).await.unwrap();
         tasks.push(task);
     }
     let started = Instant::now();

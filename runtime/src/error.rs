@@ -300,6 +300,16 @@ impl ProtocolError {
         }
     }
 
+    /// Somebody did, or wants to do, more than a limit allows.
+    pub(crate) fn over_limit(message: impl Into<Cow<'static, str>>) -> Self {
+        let error = Self {
+            code: Self::OVER_LIMIT,
+            message: message.into(),
+            data: None,
+        };
+        error.because("over_limit")
+    }
+
     pub(crate) fn because(mut self, reason: &'static str) -> Self {
         self.data = Some(serde_json::json!({ "reason": reason }));
         self

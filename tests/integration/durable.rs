@@ -461,6 +461,38 @@ async fn a_failure_of_the_store_is_no_error_of_a_step() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn w03_a_limit_on_tasks_refuses_new_ones_and_evicts_none() {
+    let (server, log) = server();
+    let limits = Limits {
+        live_tasks: 3,
+        ..Limits::default()
+    };
+    let mut wire = Wire::tasks(server.limits(limits));
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        ids.push(wire.task("values", json!({})).await);
+    }
+    for id in &ids {
+        wire.until(id, "input_required").await;
+    }
+    log.take();
+    let refused = wire.call("values", json!({})).await.unwrap_err();
+    assert_eq!(refused["code"], 429);
+    assert_eq!(refused["data"]["reason"], "over_limit");
+    assert!(log.take().is_empty(), "it never ran");
+    for id in &ids {
+        assert_eq!(wire.get(id).await["status"], "input_required");
+    }
+    // One that ends makes room; so does one whose time is over.
+    wire.cancel(&ids[0]).await.unwrap();
+    wire.task("values", json!({})).await;
+    sleep(Duration::from_mins(61)).await;
+    for _ in 0..3 {
+        wire.task("values", json!({})).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn s05_expiry_stops_the_work_with_nobody_calling() {
     let (mut wire, log) = wire();
     wire.task("endless", json!({})).await;

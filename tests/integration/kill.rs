@@ -21,7 +21,7 @@ use siding::{
     journal::{Entry, Kind},
     prelude::*,
     record::{Record, TaskId},
-    store::{Change, Changes, JournalChange, Listing, Runnable, StoreError, Swap},
+    store::{Change, Changes, Insertion, JournalChange, Listing, Runnable, StoreError, Swap},
 };
 use tokio::time::Duration;
 
@@ -127,8 +127,12 @@ impl Store for HaltsAfterAnswer {
         })
     }
 
-    fn insert(&self, record: Arc<Record>) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.inner.insert(record)
+    fn insert(
+        &self,
+        record: Arc<Record>,
+        limit: u64,
+    ) -> BoxFuture<'_, Result<Insertion, StoreError>> {
+        self.inner.insert(record, limit)
     }
 
     fn load<'a>(

@@ -135,7 +135,7 @@ async fn the_child_that_is_killed() {
 /// Makes a task and changes it, and says so after each acknowledgement.
 async fn work(store: &SqliteStore, id: &str) {
     let mut last = record(id);
-    store.insert(last.clone().into()).await.unwrap();
+    store.insert(last.clone().into(), u64::MAX).await.unwrap();
     acknowledge(last.id(), last.version());
     for _ in 0..STEPS {
         let key = (last.version() + 1).to_string();

@@ -57,9 +57,12 @@ async fn a_faulty_store_meets_each_fault_at_its_write() {
         .on(5, Fault::Late(Duration::from_secs(7)))
         .on(6, Fault::Last);
     let (id, first) = (TaskId::from("a"), record("a"));
-    store.insert(first.clone().into()).await.unwrap_err();
+    store
+        .insert(first.clone().into(), u64::MAX)
+        .await
+        .unwrap_err();
     assert_eq!(kept.load(&id).await.unwrap(), None);
-    store.insert(first.clone().into()).await.unwrap();
+    store.insert(first.clone().into(), u64::MAX).await.unwrap();
 
     let second = step(&first, "unheard", &1);
     store.commit(second.clone()).await.unwrap_err();

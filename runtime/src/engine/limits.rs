@@ -15,6 +15,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "made by update of the default")]
 pub struct Limits {
+    /// Tasks of the store that have not ended. Beyond it a call that would become a task is refused
+    /// before any work; none is evicted for it. Default: 100 000.
+    pub live_tasks: u64,
     /// Bytes of a result or an error, as JSON. Beyond it the task fails and keeps none of it.
     /// Default: 1 MiB.
     pub result_bytes: usize,
@@ -30,6 +33,7 @@ impl Default for Limits {
     fn default() -> Self {
         const MIB: usize = 1024 * 1024;
         Self {
+            live_tasks: 100_000,
             result_bytes: MIB,
             journal_value_bytes: MIB,
             journal_bytes: 16 * MIB,

@@ -31,7 +31,7 @@ use crate::{
     error::ProtocolError,
     host::{Host, Timestamp},
     record::{Client, Delivery, End, FORMAT, Lease, Origin, Record, TaskId},
-    store::StoreError,
+    store::{Insertion, StoreError},
     tool::Registered,
 };
 
@@ -222,8 +222,13 @@ impl Engine {
             return Err(error.because("shutting_down").into());
         }
         let record = Arc::new(Record::created(origin, ttl_ms, self.shared.lease()));
-        let inserted = self.shared.ledger.store.insert(record.clone()).await;
-        inserted.map_err(|error| store_failed(&error))?;
+        let limit = self.shared.limits.live_tasks;
+        let inserted = self.shared.ledger.store.insert(record.clone(), limit).await;
+        if inserted.map_err(|error| store_failed(&error))? == Insertion::Full {
+            let message =
+                format!("there are {limit} unfinished tasks, and no more may be; try later");
+            return Err(ProtocolError::over_limit(message).into());
+        }
         self.shared.spawn_leg(record.clone(), Vec::new());
         Ok(record)
     }

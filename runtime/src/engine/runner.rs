@@ -295,7 +295,7 @@ fn end(outcome: Outcome, limits: &Limits) -> End {
     };
     match serde_json::to_vec(&end).map(|json| json.len()) {
         Ok(bytes) if bytes <= limits.result_bytes => end,
-        Ok(bytes) => End::Error(over_limit(format!(
+        Ok(bytes) => End::Error(ProtocolError::over_limit(format!(
             "the result has {bytes} bytes, more than the {} that it may have",
             limits.result_bytes
         ))),
@@ -319,19 +319,10 @@ fn result_end(result: &CallToolResult) -> End {
     }
 }
 
-fn over_limit(why: String) -> ProtocolError {
-    ProtocolError {
-        code: ProtocolError::OVER_LIMIT,
-        message: why.into(),
-        data: None,
-    }
-    .because("over_limit")
-}
-
 fn failed(fault: &Fault) -> End {
     End::Error(match fault {
         Fault::Drift(text) => ProtocolError::internal(text.clone()).because("drift"),
-        Fault::OverLimit(text) => over_limit(text.clone()),
+        Fault::OverLimit(text) => ProtocolError::over_limit(text.clone()),
         Fault::Misuse(text) => ProtocolError::internal(text.clone()).because("misuse"),
         Fault::Store(_) => ProtocolError::internal("the task store failed").because("store"),
         Fault::Superseded => ProtocolError::internal("the call was given up"),

@@ -8,7 +8,9 @@ use std::{
 
 use tokio::sync::watch;
 
-use super::{Change, Changes, JournalChange, Listing, Runnable, Store, StoreError, Swap};
+use super::{
+    Change, Changes, Insertion, JournalChange, Listing, Runnable, Store, StoreError, Swap,
+};
 use crate::{
     host::{BoxFuture, Timestamp},
     journal::Entry,
@@ -35,6 +37,8 @@ struct Tables {
     /// By pool and the time from which on it is due.
     due: BTreeSet<(Arc<str>, Timestamp, TaskId)>,
     alarms: BTreeSet<(Timestamp, TaskId)>,
+    /// How many have not ended.
+    live: u64,
     /// By the number of the last write.
     written: BTreeMap<u64, TaskId>,
     /// One allocation for each pool's name.
@@ -102,6 +106,7 @@ impl Tables {
             self.alarms.insert((at, record.id().clone()));
         }
         self.written.insert(written, record.id().clone());
+        self.live += u64::from(!record.status().is_terminal());
     }
 
     fn unindex(&mut self, record: &Record, written: u64) {
@@ -114,12 +119,21 @@ impl Tables {
             self.alarms.remove(&(at, record.id().clone()));
         }
         self.written.remove(&written);
+        self.live -= u64::from(!record.status().is_terminal());
     }
 
-    fn insert(&mut self, record: Arc<Record>, number: u64) -> Result<(), StoreError> {
+    fn insert(
+        &mut self,
+        record: Arc<Record>,
+        limit: u64,
+        number: u64,
+    ) -> Result<Insertion, StoreError> {
         let id = record.id().clone();
         if self.rows.contains_key(&id) {
             return Err(StoreError::new("there is a task with this id already"));
+        }
+        if self.live >= limit {
+            return Ok(Insertion::Full);
         }
         self.index(&record, number);
         let row = Row {
@@ -128,7 +142,7 @@ impl Tables {
             written: number,
         };
         self.rows.insert(id, row);
-        Ok(())
+        Ok(Insertion::Done)
     }
 
     fn commit(&mut self, change: Change, number: u64) -> Swap {
@@ -205,8 +219,12 @@ impl Tables {
 }
 
 impl Store for MemoryStore {
-    fn insert(&self, record: Arc<Record>) -> BoxFuture<'_, Result<(), StoreError>> {
-        ready(move || self.write(|tables, number| tables.insert(record, number)))
+    fn insert(
+        &self,
+        record: Arc<Record>,
+        limit: u64,
+    ) -> BoxFuture<'_, Result<Insertion, StoreError>> {
+        ready(move || self.write(|tables, number| tables.insert(record, limit, number)))
     }
 
     fn load<'a>(

@@ -41,8 +41,13 @@ use crate::{
 /// # let _ = (first, second);
 /// ```
 pub trait Store: fmt::Debug + Send + Sync + 'static {
-    /// Writes a new record. An id that is there already is an error.
-    fn insert(&self, record: Arc<Record>) -> BoxFuture<'_, Result<(), StoreError>>;
+    /// Writes a new record, unless `limit` records are live already: those that have not ended. The
+    /// two are one write. An id that is there already is an error.
+    fn insert(
+        &self,
+        record: Arc<Record>,
+        limit: u64,
+    ) -> BoxFuture<'_, Result<Insertion, StoreError>>;
 
     /// The record, where there is one.
     fn load<'a>(&'a self, id: &'a TaskId)
@@ -127,6 +132,16 @@ pub struct Changes {
     pub upto: u64,
     /// Which records were written, each once; those that are gone need not be among them.
     pub ids: Vec<TaskId>,
+}
+
+/// What came of an insert.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a limit has two sides")]
+pub enum Insertion {
+    /// It is written.
+    Done,
+    /// There are too many live records; nothing was written.
+    Full,
 }
 
 /// What came of a commit.

@@ -13,7 +13,7 @@ use crate::{
     host::{BoxFuture, Timestamp},
     journal::Entry,
     record::{Record, TaskId},
-    store::{Change, Changes, Listing, Runnable, Store, StoreError, Swap},
+    store::{Change, Changes, Insertion, Listing, Runnable, Store, StoreError, Swap},
 };
 
 /// A store in memory that can be made to go silent right after a write: the write is done, and
@@ -93,8 +93,12 @@ impl CrashStore {
 }
 
 impl Store for CrashStore {
-    fn insert(&self, record: Arc<Record>) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.write(self.inner.insert(record)))
+    fn insert(
+        &self,
+        record: Arc<Record>,
+        limit: u64,
+    ) -> BoxFuture<'_, Result<Insertion, StoreError>> {
+        Box::pin(self.write(self.inner.insert(record, limit)))
     }
 
     fn load<'a>(

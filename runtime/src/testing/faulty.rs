@@ -10,7 +10,7 @@ use crate::{
     host::{BoxFuture, Timestamp},
     journal::Entry,
     record::{Record, TaskId},
-    store::{Change, Changes, Listing, Runnable, Store, StoreError, Swap},
+    store::{Change, Changes, Insertion, Listing, Runnable, Store, StoreError, Swap},
 };
 
 /// What happens to a write.
@@ -128,8 +128,12 @@ impl FaultyStore {
 }
 
 impl Store for FaultyStore {
-    fn insert(&self, record: Arc<Record>) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.write(move || self.store.insert(record.clone())))
+    fn insert(
+        &self,
+        record: Arc<Record>,
+        limit: u64,
+    ) -> BoxFuture<'_, Result<Insertion, StoreError>> {
+        Box::pin(self.write(move || self.store.insert(record.clone(), limit)))
     }
 
     fn load<'a>(

@@ -176,7 +176,7 @@ fn next_due(record: &Record, recording: &Recording) -> Option<Outside> {
 /// Writes the execution as it was when its journal had these entries.
 async fn seed(store: &MemoryStore, recording: &Recording, prefix: &[Entry]) {
     let record = Record::interrupted(&recording.origin, prefix);
-    let written = store.insert(record.clone().into()).await;
+    let written = store.insert(record.clone().into(), u64::MAX).await;
     written.unwrap_or_else(|error| panic!("{error}"));
     let change = Change {
         expected: record.version(),

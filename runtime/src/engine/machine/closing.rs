@@ -8,7 +8,7 @@ use super::{
 use crate::{
     error::ProtocolError,
     host::Timestamp,
-    record::{Closing, End, Lease, Life, Origin, Record},
+    record::{Closing, End, Lease, Life, Origin, Record, Status},
     store::JournalChange,
 };
 
@@ -121,8 +121,15 @@ fn bury(record: &Record, now: Timestamp) -> Verdict {
         seed: String::new(),
         ..(*record.origin).clone()
     };
+    // It counts as live no more.
+    let status = if record.status.is_terminal() {
+        record.status
+    } else {
+        Status::Failed
+    };
     let next = Record {
         origin: origin.into(),
+        status,
         status_message: None,
         meta: Map::new(),
         questions: Vec::new(),

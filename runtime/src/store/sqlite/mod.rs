@@ -26,7 +26,7 @@ use self::{
     watcher::Watcher,
     writer::{Write, Writer},
 };
-use super::{Change, Changes, Listing, Runnable, Store, StoreError, Swap};
+use super::{Change, Changes, Insertion, Listing, Runnable, Store, StoreError, Swap};
 use crate::{
     host::{BoxFuture, Timestamp},
     journal::Entry,
@@ -227,13 +227,26 @@ impl Shared {
 }
 
 impl Store for SqliteStore {
-    fn insert(&self, record: Arc<Record>) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn insert(
+        &self,
+        record: Arc<Record>,
+        limit: u64,
+    ) -> BoxFuture<'_, Result<Insertion, StoreError>> {
         Box::pin(async move {
+            let id = record.id().clone();
             let row = Row::new(record)?;
-            if self.shared.writer.write(Write::Insert(row)).await? {
-                Ok(())
-            } else {
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            if self
+                .shared
+                .writer
+                .write(Write::Insert { row, limit })
+                .await?
+            {
+                Ok(Insertion::Done)
+            } else if self.load(&id).await?.is_some() {
                 Err(StoreError::new("there is a task with this id already"))
+            } else {
+                Ok(Insertion::Full)
             }
         })
     }

@@ -8,9 +8,10 @@
 /// order in which they were written. The times are milliseconds since the Unix epoch.
 pub(super) const SCHEMA: &str = "
 CREATE TABLE store (
-  seq INTEGER NOT NULL -- the number of the last write
+  seq  INTEGER NOT NULL, -- the number of the last write
+  live INTEGER NOT NULL  -- how many executions have not ended
 ) STRICT;
-INSERT INTO store (seq) VALUES (0);
+INSERT INTO store (seq, live) VALUES (0, 0);
 
 CREATE TABLE execution (
   number   INTEGER PRIMARY KEY,
@@ -25,6 +26,19 @@ CREATE TABLE execution (
   seq      INTEGER NOT NULL UNIQUE, -- the number of the last write to it
   record   TEXT NOT NULL
 ) STRICT;
+CREATE TRIGGER execution_inserted AFTER INSERT ON execution
+WHEN new.status IN ('working', 'input_required') BEGIN
+  UPDATE store SET live = live + 1;
+END;
+CREATE TRIGGER execution_updated AFTER UPDATE OF status ON execution BEGIN
+  UPDATE store SET live = live
+    + (new.status IN ('working', 'input_required'))
+    - (old.status IN ('working', 'input_required'));
+END;
+CREATE TRIGGER execution_deleted AFTER DELETE ON execution
+WHEN old.status IN ('working', 'input_required') BEGIN
+  UPDATE store SET live = live - 1;
+END;
 CREATE INDEX execution_due ON execution (pool, due_at, id) WHERE due_at IS NOT NULL;
 CREATE INDEX execution_alarm ON execution (alarm_at, id) WHERE alarm_at IS NOT NULL;
 CREATE INDEX execution_status ON execution (status, id);
@@ -48,7 +62,7 @@ pub(super) const SET_SEQ: &str = "UPDATE store SET seq = ?1";
 
 pub(super) const INSERT: &str = "
 INSERT INTO execution (id, pool, tool, status, avoid, due_at, alarm_at, version, seq, record)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 FROM store WHERE live < ?11
 ON CONFLICT (id) DO NOTHING";
 
 /// Where a row is, and what its indexes hold of it.

@@ -61,7 +61,11 @@ enum Told {
 /// What is to be written.
 #[derive(Debug)]
 pub(super) enum Write {
-    Insert(Row),
+    Insert {
+        row: Row,
+        /// No more than this many may be live.
+        limit: i64,
+    },
     Commit {
         expected: u64,
         row: Row,
@@ -247,7 +251,7 @@ impl Write {
     /// write.
     fn to(&self, transaction: &Transaction<'_>, seq: i64) -> rusqlite::Result<bool> {
         match self {
-            Self::Insert(row) => insert(transaction, row, seq),
+            Self::Insert { row, limit } => insert(transaction, row, *limit, seq),
             Self::Commit {
                 expected,
                 row,
@@ -285,7 +289,12 @@ fn write_all(
     Ok((outcomes, seq))
 }
 
-fn insert(transaction: &Transaction<'_>, row: &Row, seq: i64) -> rusqlite::Result<bool> {
+fn insert(
+    transaction: &Transaction<'_>,
+    row: &Row,
+    limit: i64,
+    seq: i64,
+) -> rusqlite::Result<bool> {
     let index = row.indexed();
     let inserted = transaction
         .prepare_cached(statement::INSERT)?
@@ -300,6 +309,7 @@ fn insert(transaction: &Transaction<'_>, row: &Row, seq: i64) -> rusqlite::Resul
             row.version(),
             seq,
             row.text,
+            limit,
         ])?;
     Ok(inserted == 1)
 }
@@ -381,7 +391,10 @@ mod tests {
     };
 
     fn insert(id: &str) -> Write {
-        Write::Insert(Row::new(Arc::new(record(id))).unwrap())
+        Write::Insert {
+            row: Row::new(Arc::new(record(id))).unwrap(),
+            limit: i64::MAX,
+        }
     }
 
     fn commit(id: &str, size: usize) -> Write {

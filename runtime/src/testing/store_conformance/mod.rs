@@ -36,7 +36,7 @@ pub use self::{changes::*, index::*, journal::*, record::*};
 use crate::{
     host::{Host, SystemHost},
     record::{Record, TaskId},
-    store::{Change, Store, StoreError, Swap},
+    store::{Change, Insertion, Store, StoreError, Swap},
 };
 
 /// How long a store may take for what it is to do at once.
@@ -46,6 +46,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub async fn all<S: Store>(open: impl AsyncFn(&str) -> S) {
     keeps_what_is_inserted(&open).await;
     refuses_an_id_that_is_there(&open).await;
+    keeps_to_the_limit_of_live_records(&open).await;
     lets_one_of_many_commits_win(&open).await;
     writes_nothing_of_a_refused_commit(&open).await;
     fences_off_an_older_leg(&open).await;
@@ -82,7 +83,8 @@ fn works<T>(given: Result<T, StoreError>) -> T {
 
 async fn insert(store: &dyn Store, record: Record) -> Arc<Record> {
     let record = Arc::new(record);
-    works(store.insert(record.clone()).await);
+    let inserted = works(store.insert(record.clone(), u64::MAX).await);
+    assert_eq!(inserted, Insertion::Done);
     record
 }
 

@@ -10,7 +10,7 @@ use crate::{
     engine::machine::{self, Event, Refusal, Verdict},
     host::Timestamp,
     record::{Lease, Status, TaskId},
-    store::{Store, Swap},
+    store::{Insertion, Store, Swap},
     testing::sample::{at, change, record, step},
 };
 
@@ -34,8 +34,37 @@ pub async fn refuses_an_id_that_is_there<S: Store>(open: &impl AsyncFn(&str) -> 
     let store = opened(open, "refuses_an_id_that_is_there").await;
     let first = insert(&*store, record("a")).await;
     let second = record("a").of("elsewhere", "tool").parked();
-    assert!(store.insert(second.into()).await.is_err());
+    assert!(store.insert(second.into(), u64::MAX).await.is_err());
     assert_eq!(load(&*store, "a").await, Some(first));
+}
+
+/// No more records than the limit are live, however many come at once; one that has ended is not.
+pub async fn keeps_to_the_limit_of_live_records<S: Store>(open: &impl AsyncFn(&str) -> S) {
+    let name = "keeps_to_the_limit_of_live_records";
+    let handles = [opened(open, name).await, opened(open, name).await];
+    let mut racing = JoinSet::new();
+    for racer in 0..32 {
+        let store = handles[racer % handles.len()].clone();
+        let record = Arc::new(record(&racer.to_string()));
+        racing.spawn(async move {
+            let inserted = works(store.insert(record.clone(), 5).await);
+            (inserted == Insertion::Done).then_some(record)
+        });
+    }
+    let inserted: Vec<_> = racing.join_all().await.into_iter().flatten().collect();
+    assert_eq!(inserted.len(), 5);
+    let store = &handles[0];
+    let one_more = || store.insert(Arc::new(record("one more")), 5);
+    assert_eq!(works(one_more().await), Insertion::Full);
+    assert_eq!(load(&**store, "one more").await, None);
+    let cancelled = Event::Cancelled { reason: None };
+    commit(&**store, change(&inserted[0], cancelled, at(1))).await;
+    assert_eq!(works(one_more().await), Insertion::Done);
+    works(store.remove(inserted[1].id()).await);
+    let another = Arc::new(record("another"));
+    assert_eq!(works(store.insert(another, 5).await), Insertion::Done);
+    let last = Arc::new(record("last"));
+    assert_eq!(works(store.insert(last, 5).await), Insertion::Full);
 }
 
 /// Of many commits over one version, exactly one is taken, with its record and its entries.
