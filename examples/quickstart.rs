@@ -1,7 +1,11 @@
 //! The main job, in one process: a task asks a person, its server goes away while it waits, and
 //! another server takes the answer and finishes the work. Prints each step.
+//!
+//! The tasks are in a SQLite file, so that the second server could be another process on another
+//! day.
 
 use std::{
+    path::Path,
     sync::atomic::{AtomicU32, Ordering::Relaxed},
     time::Duration,
 };
@@ -73,12 +77,12 @@ async fn apply(plan: &str) -> Result<String> {
 
 #[tokio::main]
 async fn main() -> Result<()> {
-    // Both servers share a store in memory, which this process keeps alive between them.
-    let store = MemoryStore::new();
-    println!("store: in memory, kept alive by this process");
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("deployer.db");
+    println!("store: the SQLite file {}", path.display());
 
     println!("\n1. a server starts, and a client calls `deploy`");
-    let (server, client) = connect(&store).await?;
+    let (server, client) = connect(&path).await?;
     let call = CallToolRequestParams::new("deploy")
         .with_arguments(serde_json::from_value(json!({ "service": "api" }))?);
     let CallToolResponse::Task(created) = client.call_tool_once(call).await? else {
@@ -94,8 +98,8 @@ async fn main() -> Result<()> {
     client.cancel().await?;
     server.abort();
 
-    println!("\n3. another server starts on the same store, and the person answers");
-    let (server, client) = connect(&store).await?;
+    println!("\n3. another server starts on the same file, and the person answers");
+    let (server, client) = connect(&path).await?;
     let answer =
         json!({ "action": "accept", "content": { "approve": true, "reason": "looks good" } });
     let answers = [(key, answer)].into();
@@ -120,13 +124,13 @@ async fn main() -> Result<()> {
 type Client = RunningService<RoleClient, ClientConfig>;
 type Serving = tokio::task::JoinHandle<Result<(), siding::ServeError>>;
 
-/// Starts a server on `store`, and a client that can answer questions and follow tasks.
-async fn connect(store: &MemoryStore) -> Result<(Serving, Client)> {
+/// Starts a server on the file, and a client that can answer questions and follow tasks.
+async fn connect(path: &Path) -> Result<(Serving, Client)> {
     let (ours, theirs) = tokio::io::duplex(16 * 1024);
     let (reader, writer) = tokio::io::split(theirs);
     let server = Server::new("deployer", env!("CARGO_PKG_VERSION"))
         .tool::<deploy>()
-        .store(store.clone());
+        .store(SqliteStore::open(path).await?);
     let server = tokio::spawn(server.serve(reader, writer));
     let capabilities = ClientCapabilities::builder()
         .enable_elicitation()

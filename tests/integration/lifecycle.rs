@@ -127,7 +127,7 @@ async fn f08_w06_an_error_of_the_tool_completes_the_task() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn w06_a_protocol_error_fails_the_task_with_all_that_it_says() {
+async fn s12_w06_a_protocol_error_fails_the_task_with_all_that_it_says() {
     let mut wire = Wire::tasks(server());
     let id = wire.task("breaks", json!({})).await;
     let task = wire.end(&id).await;

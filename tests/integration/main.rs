@@ -25,6 +25,7 @@ mod logs;
 mod malformed;
 mod panics;
 mod parity;
+mod processes;
 mod programs;
 mod questions;
 mod schemas;

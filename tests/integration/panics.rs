@@ -36,7 +36,7 @@ fn server() -> Server {
 }
 
 #[tokio::test(start_paused = true)]
-async fn w06_a_panic_fails_the_task_wherever_it_happens_and_the_server_lives() {
+async fn u01_w06_a_panic_fails_the_task_wherever_it_happens_and_the_server_lives() {
     let mut wire = Wire::tasks(server());
     let other = wire.task("explode", json!({ "place": "nowhere" })).await;
     for place in ["start", "step", "park", "drop"] {

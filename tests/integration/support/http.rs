@@ -13,15 +13,23 @@ use super::Declares;
 /// A server on the loopback interface.
 pub(crate) struct Http {
     address: std::net::SocketAddr,
-    serving: tokio::task::JoinHandle<Result<(), siding::ServeError>>,
+    serving: Option<tokio::task::JoinHandle<Result<(), siding::ServeError>>>,
 }
 
 impl Http {
     pub(crate) async fn start<S: Send + Sync + 'static>(server: siding::Server<S>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let serving = tokio::spawn(server.serve_listener(listener));
+        let serving = Some(tokio::spawn(server.serve_listener(listener)));
         Self { address, serving }
+    }
+
+    /// A server that runs elsewhere.
+    pub(crate) const fn at(address: std::net::SocketAddr) -> Self {
+        Self {
+            address,
+            serving: None,
+        }
     }
 
     /// Posts a request of a client that declares tasks, with more headers; gives the status and
@@ -75,7 +83,9 @@ impl Http {
 
 impl Drop for Http {
     fn drop(&mut self) {
-        self.serving.abort();
+        if let Some(serving) = &self.serving {
+            serving.abort();
+        }
     }
 }
 
