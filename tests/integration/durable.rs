@@ -175,6 +175,38 @@ async fn watchful(ctx: &mut Ctx<App>) -> Result<String> {
     Ok(outcome.map_or_else(|error| format!("saw {error}"), |_| "fine".into()))
 }
 
+/// A value that JSON could change on its way.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+struct Fragile {
+    tenth: f64,
+    single: f32,
+    huge: u64,
+    #[serde(skip)]
+    skipped: u8,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    defaulted: Vec<u8>,
+    map: std::collections::BTreeMap<u64, Option<f64>>,
+    text: String,
+}
+
+/// Tells what its step gave, in every leg.
+#[mcp_tool(task = "required")]
+async fn fragile(ctx: &mut Ctx<App>) -> Result<bool> {
+    let value = Fragile {
+        tenth: 0.1 + 0.2,
+        single: 16_777_217.0_f32 / 3.0,
+        huge: u64::MAX,
+        skipped: 7,
+        defaulted: Vec::new(),
+        map: [(u64::MAX, Some(1e-300)), (0, None)].into(),
+        text: "\u{0}\u{2028}\u{1f980}".into(),
+    };
+    let given = ctx.step("make", async { Ok(value.clone()) }).await?;
+    ctx.state().add(format!("{given:?}"));
+    let sure: bool = ctx.input("Sure?").await?;
+    Ok(sure)
+}
+
 /// Returns as much as it is asked for.
 #[mcp_tool(task = "required")]
 async fn large(bytes: usize) -> String {
@@ -194,7 +226,7 @@ async fn endless(ctx: &mut Ctx<App>) -> Result<()> {
 fn server() -> (Server<App>, App) {
     let log = App::default();
     let tools = tools![
-        objection, watchful, nap, values, tells, reserve, tries, each, large, endless
+        objection, watchful, fragile, nap, values, tells, reserve, tries, each, large, endless
     ];
     (
         Server::new("lasting", "1.0.0")
@@ -458,6 +490,22 @@ async fn a_failure_of_the_store_is_no_error_of_a_step() {
         assert_eq!(task["result"]["content"][0]["text"], "fine");
         assert_eq!(log.take().len(), effects);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn u26_a_step_hands_on_in_its_first_run_what_it_does_in_a_replay() {
+    let (mut wire, log) = wire();
+    let id = wire.task("fragile", json!({})).await;
+    wire.until(&id, "input_required").await;
+    wire.accept(&id, "sure", json!({ "value": true })).await;
+    wire.end(&id).await;
+    let legs = log.take();
+    assert_eq!(legs.len(), 2);
+    assert_eq!(legs[0], legs[1]);
+    // Skipped is skipped from the start, and numbers are what they were.
+    assert!(legs[0].contains("skipped: 0"), "{}", legs[0]);
+    assert!(legs[0].contains("0.30000000000000004"), "{}", legs[0]);
+    assert!(legs[0].contains(&u64::MAX.to_string()), "{}", legs[0]);
 }
 
 #[tokio::test(start_paused = true)]

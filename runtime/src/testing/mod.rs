@@ -24,6 +24,12 @@
 //! # }
 //! ```
 
+/// The page about testing, whose code is tested too.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/testing.md")]
+#[derive(Debug)]
+pub struct Page;
+
 mod crash;
 mod faulty;
 mod host;
