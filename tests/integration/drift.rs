@@ -64,6 +64,20 @@ mod renamed_step {
     }
 }
 
+mod renamed_with_care {
+    use super::*;
+
+    /// Orders.
+    #[mcp_tool(task = "required", name = "order")]
+    pub(super) async fn order(ctx: &mut Ctx<Effects>) -> Result<String> {
+        ctx.step("prepare", async { Ok(1) }).was("plan").await?;
+        let agreed: bool = ctx.input("Order it?").was("sure").await?;
+        let effects = ctx.state();
+        ctx.step("pay", pay(effects)).await?;
+        Ok(format!("agreed: {agreed}"))
+    }
+}
+
 mod removed_step {
     use super::*;
 
@@ -247,6 +261,20 @@ async fn u21_without_the_old_code_the_task_fails_with_both_sides_named() {
         "{message}"
     );
     assert_eq!(effects.load(Relaxed), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn u21_former_names_that_are_told_fit() {
+    let effects = Effects::default();
+    let (store, host, id) = parked(&effects).await;
+    let mut wire = Wire::with_host(
+        server::<renamed_with_care::order>(&effects).store(store),
+        host,
+    );
+    wire.accept(&id, "sure", json!({ "value": true })).await;
+    let task = wire.end(&id).await;
+    assert_eq!(task["result"]["content"][0]["text"], "agreed: true");
+    assert_eq!(effects.load(Relaxed), 1);
 }
 
 #[tokio::test(start_paused = true)]

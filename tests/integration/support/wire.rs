@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
-use siding::{ServeError, Server};
+use siding::{ServeError, Server, host::Host};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf},
     task::JoinHandle,
@@ -58,7 +58,7 @@ pub(crate) struct Wire {
     next_id: u64,
     /// Responses that came before they were asked for.
     early: HashMap<u64, Value>,
-    host: VirtualHost,
+    clock: Option<VirtualHost>,
     server: JoinHandle<Result<(), ServeError>>,
 }
 
@@ -69,16 +69,13 @@ impl Wire {
     }
 
     /// Connects a client that declares tasks to a server with this clock.
-    pub(crate) fn with_host<S: Send + Sync + 'static>(
-        server: Server<S>,
-        host: VirtualHost,
-    ) -> Self {
-        Self::connect_with(server, Declares::Tasks.meta(), host)
+    pub(crate) fn with_host<S: Send + Sync + 'static>(server: Server<S>, host: impl Host) -> Self {
+        Self::connect_with(server, Declares::Tasks.meta(), host, None)
     }
 
-    /// The clock of the server.
+    /// The clock of the server, which was given none of its own.
     pub(crate) fn host(&self) -> VirtualHost {
-        self.host
+        self.clock.expect("it was given none")
     }
 
     /// Connects as a client of 2025-11-25, and gives what `initialize` was answered with.
@@ -107,13 +104,15 @@ impl Wire {
     }
 
     fn connect<S: Send + Sync + 'static>(server: Server<S>, meta: Value) -> Self {
-        Self::connect_with(server, meta, VirtualHost::new())
+        let host = VirtualHost::new();
+        Self::connect_with(server, meta, host, Some(host))
     }
 
     fn connect_with<S: Send + Sync + 'static>(
         server: Server<S>,
         meta: Value,
-        host: VirtualHost,
+        host: impl Host,
+        clock: Option<VirtualHost>,
     ) -> Self {
         let (ours, theirs) = tokio::io::duplex(1024 * 1024);
         let (reader, writer) = tokio::io::split(theirs);
@@ -125,7 +124,7 @@ impl Wire {
             meta,
             next_id: 1,
             early: HashMap::new(),
-            host,
+            clock,
             server,
         }
     }
