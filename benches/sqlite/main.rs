@@ -1,4 +1,5 @@
-//! Commits per second through the `Store` trait, against bare rusqlite in the same groups.
+//! Commits per second through the `Store` trait, against bare rusqlite in the same groups; and how long
+//! it takes until a store of another process would hear of a commit.
 //!
 //! `cargo run --release -p siding-bench-sqlite [FOLDER]`: the folder is on the disk to be measured.
 //!
@@ -12,7 +13,11 @@
     reason = "a benchmark that cannot go on has failed"
 )]
 
-use std::{env, path::Path, time::Instant};
+use std::{
+    env,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use rusqlite::{Connection, TransactionBehavior, params};
 use siding::{
@@ -24,6 +29,10 @@ use siding::{
 
 const CLIENTS: [usize; 4] = [1, 4, 16, 64];
 const TURNS: usize = 5;
+/// How many commits another handle hears of.
+const HEARD: usize = 50;
+/// How often a store looks whether another process has written.
+const LOOK: Duration = Duration::from_millis(100);
 /// How many commits each turn has for one client, and how many more for each further one.
 const COMMITS: (usize, usize) = (500, 250);
 
@@ -50,6 +59,40 @@ async fn main() {
             ours / bare
         );
     }
+    let (median, slowest) = latency(&folder.path().join("heard.db")).await;
+    println!(
+        "\nheard by another handle on the file, as part of the {} ms between two looks: median \
+         {median:.2}, slowest of {HEARD} {slowest:.2}",
+        LOOK.as_millis()
+    );
+}
+
+/// How long after a commit another handle on the file, with connections of its own as another
+/// process has them, hears of it: the median and the longest, as parts of the time between two
+/// looks at the file.
+async fn latency(path: &Path) -> (f64, f64) {
+    let (here, there) = (
+        SqliteStore::open(path).await.unwrap(),
+        SqliteStore::open(path).await.unwrap(),
+    );
+    let mut task = record("heard");
+    here.insert(task.clone().into(), u64::MAX).await.unwrap();
+    let mut waits = Vec::new();
+    for _ in 0..HEARD {
+        let seen = there.position().await.unwrap();
+        let change = step(&task, "step", &value());
+        task = (*change.record).clone();
+        let waiting = tokio::spawn({
+            let there = there.clone();
+            async move { there.changes(seen).await.map(|_| Instant::now()) }
+        });
+        let started = Instant::now();
+        assert_eq!(here.commit(change).await.unwrap(), Swap::Done);
+        let heard = waiting.await.unwrap().unwrap();
+        waits.push(heard.duration_since(started).as_secs_f64() / LOOK.as_secs_f64());
+    }
+    let slowest = waits.iter().copied().fold(0.0, f64::max);
+    (median(waits), slowest)
 }
 
 fn median(mut rates: Vec<f64>) -> f64 {
