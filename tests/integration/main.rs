@@ -27,6 +27,7 @@ mod panics;
 mod parity;
 mod programs;
 mod questions;
+mod races;
 mod schemas;
 mod several;
 mod sqlite;
