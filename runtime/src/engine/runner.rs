@@ -4,7 +4,7 @@ use std::{
     any::Any,
     future::poll_fn,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, PoisonError},
+    sync::Arc,
     task::{Context, Poll},
 };
 
@@ -127,23 +127,29 @@ impl Shared {
     /// Runs a leg of an execution that this worker has just claimed.
     pub(super) fn spawn_leg(self: &Arc<Self>, record: Arc<Record>, journal: Vec<Entry>) {
         let shared = self.clone();
+        // Before the leg is first polled: whoever cancels from here on finds it.
+        let registration = Registration::new(self, &record);
         self.legs.spawn(async move {
             let stop = shared.stop.clone();
             tokio::select! {
                 biased;
                 () = stop.cancelled() => {}
-                () = shared.run_leg(record, journal) => {}
+                () = shared.run_leg(record, journal, &registration.token) => {}
             }
         });
     }
 
-    async fn run_leg(&self, record: Arc<Record>, journal: Vec<Entry>) {
+    async fn run_leg(
+        &self,
+        record: Arc<Record>,
+        journal: Vec<Entry>,
+        cancelled: &CancellationToken,
+    ) {
         let Some(tool) = self.tools.get(record.origin.tool.as_str()) else {
             return;
         };
         let id = record.id().clone();
         let closing = matches!(record.closing, Some(Closing::Running(_)));
-        let cancelled = CancellationToken::new();
         if closing {
             cancelled.cancel();
         }
@@ -165,7 +171,6 @@ impl Shared {
             span,
         });
         let Some(hold) = &leg.hold else { return };
-        let _registered = Registration::new(self, &id, &cancelled);
         let turn = self.drive_leg(tool, &leg, hold).await;
         if let Err(fault) = self.write_down(turn, hold, tool).await {
             match fault {
@@ -259,30 +264,43 @@ async fn wind_down(host: &dyn Host, cancelled: &CancellationToken) {
     host.sleep_until(host.now().after(GRACE)).await;
 }
 
-/// Makes the token of a leg known to those who cancel, while the leg runs.
-struct Registration<'a> {
-    shared: &'a Shared,
-    id: &'a TaskId,
+/// Makes the token of a leg known to those who cancel, until it is dropped.
+struct Registration {
+    shared: Arc<Shared>,
+    id: TaskId,
+    fence: u64,
+    token: CancellationToken,
 }
 
-impl<'a> Registration<'a> {
-    fn new(shared: &'a Shared, id: &'a TaskId, token: &CancellationToken) -> Self {
-        let mut running = shared
-            .running
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        running.insert(id.clone(), token.clone());
-        Self { shared, id }
+impl Registration {
+    fn new(shared: &Arc<Shared>, record: &Record) -> Self {
+        let registration = Self {
+            shared: shared.clone(),
+            id: record.id().clone(),
+            fence: record.fence,
+            token: CancellationToken::new(),
+        };
+        let token = registration.token.clone();
+        let before = shared
+            .running()
+            .insert(record.id().clone(), (record.fence, token));
+        if let Some((_, superseded)) = before {
+            superseded.cancel();
+        }
+        registration
     }
 }
 
-impl Drop for Registration<'_> {
+impl Drop for Registration {
+    /// Leaves what belongs to a later leg of the execution, which may have begun already.
     fn drop(&mut self) {
-        let running = &self.shared.running;
-        running
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(self.id);
+        let mut running = self.shared.running();
+        if running
+            .get(&self.id)
+            .is_some_and(|(fence, _)| *fence == self.fence)
+        {
+            running.remove(&self.id);
+        }
     }
 }
 
@@ -341,7 +359,7 @@ fn failed(fault: &Fault) -> End {
 fn panicked(tool: &str, panic: &(dyn Any + Send)) -> End {
     tracing::error!(tool, panic = text_of(panic), "a tool panicked");
     // What a panic says was written for the author, not for the client.
-    End::Error(ProtocolError::internal(format!("the tool `{tool}` panicked")).because("panic"))
+    ProtocolError::internal(format!("the tool `{tool}` panicked")).because("panic")
 }
 
 fn text_of(panic: &(dyn Any + Send)) -> &str {
