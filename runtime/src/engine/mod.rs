@@ -181,7 +181,8 @@ impl Engine {
         if decision == Decision::NeedsTasks {
             return Err(Rejection::NeedsTasks);
         }
-        let arguments = match tool.check(&call.arguments) {
+        let checked = runner::guard(tool.definition.name, || tool.check(&call.arguments))?;
+        let arguments = match checked {
             Ok(arguments) => arguments,
             Err(violations) => {
                 let lines: Vec<_> = violations.iter().map(ToString::to_string).collect();
@@ -336,11 +337,11 @@ impl Shared {
         }
     }
 
-    fn is_running(&self, id: &TaskId) -> bool {
     fn running(&self) -> MutexGuard<'_, HashMap<TaskId, (u64, CancellationToken)>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn is_running(&self, id: &TaskId) -> bool {
         self.running().contains_key(id)
     }
 

@@ -335,6 +335,11 @@ fn result_end(result: &CallToolResult) -> End {
             "the result cannot be written as JSON",
         )),
     }
+/// What `code` of the author's gives, outside of any leg, or the error that its panic is.
+pub(super) fn guard<T>(tool: &str, code: impl FnOnce() -> T) -> Result<T, ProtocolError> {
+    catch_unwind(AssertUnwindSafe(code)).map_err(|panic| panic_error(tool, panic.as_ref()))
+}
+
 }
 
 fn over_limit(why: String) -> ProtocolError {
@@ -367,3 +372,7 @@ fn text_of(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("(no text)")
 }
+    End::Error(panic_error(tool, panic))
+}
+
+fn panic_error(tool: &str, panic: &(dyn Any + Send)) -> ProtocolError {
