@@ -5,7 +5,7 @@ use std::{
     future::poll_fn,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, Waker},
 };
 
 use rmcp::model::{CallToolResult, ContentBlock};
@@ -248,8 +248,20 @@ impl Shared {
                     continue;
                 }
             };
-            let Turn::Told(told) = turn else {
-                return turn;
+            let told = match turn {
+                Turn::Told(told) => told,
+                // What it told last, but for the message, which the end takes the place of.
+                Turn::Ended(_) => match leg.take_told(Waker::noop()) {
+                    Some(Told { meta, ttl, .. }) if !meta.is_empty() || ttl.is_some() => {
+                        let status = None;
+                        match hold.tell(Told { status, meta, ttl }).await {
+                            Ok(()) => return turn,
+                            Err(fault) => return Turn::Faulted(fault),
+                        }
+                    }
+                    _ => return turn,
+                },
+                turn => return turn,
             };
             if let Err(fault) = hold.tell(told).await {
                 return Turn::Faulted(fault);
@@ -323,6 +335,11 @@ fn end(outcome: Outcome, limits: &Limits) -> End {
     }
 }
 
+/// What `code` of the author's gives, outside of any leg, or the error that its panic is.
+pub(super) fn guard<T>(tool: &str, code: impl FnOnce() -> T) -> Result<T, ProtocolError> {
+    catch_unwind(AssertUnwindSafe(code)).map_err(|panic| panic_error(tool, panic.as_ref()))
+}
+
 /// The end of a call that failed for a reason that the model should read.
 pub(super) fn tool_error(text: String) -> End {
     result_end(&CallToolResult::error(vec![ContentBlock::text(text)]))
@@ -335,11 +352,6 @@ fn result_end(result: &CallToolResult) -> End {
             "the result cannot be written as JSON",
         )),
     }
-/// What `code` of the author's gives, outside of any leg, or the error that its panic is.
-pub(super) fn guard<T>(tool: &str, code: impl FnOnce() -> T) -> Result<T, ProtocolError> {
-    catch_unwind(AssertUnwindSafe(code)).map_err(|panic| panic_error(tool, panic.as_ref()))
-}
-
 }
 
 fn over_limit(why: String) -> ProtocolError {
@@ -362,6 +374,10 @@ fn failed(fault: &Fault) -> End {
 }
 
 fn panicked(tool: &str, panic: &(dyn Any + Send)) -> End {
+    End::Error(panic_error(tool, panic))
+}
+
+fn panic_error(tool: &str, panic: &(dyn Any + Send)) -> ProtocolError {
     tracing::error!(tool, panic = text_of(panic), "a tool panicked");
     // What a panic says was written for the author, not for the client.
     ProtocolError::internal(format!("the tool `{tool}` panicked")).because("panic")
@@ -372,7 +388,3 @@ fn text_of(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("(no text)")
 }
-    End::Error(panic_error(tool, panic))
-}
-
-fn panic_error(tool: &str, panic: &(dyn Any + Send)) -> ProtocolError {
