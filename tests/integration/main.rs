@@ -28,6 +28,7 @@ mod parity;
 mod programs;
 mod questions;
 mod races;
+mod refusals;
 mod schemas;
 mod several;
 mod sqlite;

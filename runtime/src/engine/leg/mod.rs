@@ -32,6 +32,9 @@ use crate::{
     store::StoreError,
 };
 
+/// This many operations in a row may be refused at once.
+const REFUSALS: u32 = 1_000;
+
 /// Where the code was when it called an operation.
 type Place = Option<&'static Location<'static>>;
 
@@ -82,6 +85,8 @@ struct State {
     pending: usize,
     /// How often each name was used so far.
     used: HashMap<(Kind, String), u32>,
+    /// How many operations in a row were refused at once.
+    refusals: u32,
     /// How often each key of a value was used so far.
     values: HashMap<(&'static str, String), u32>,
     /// What live operations wait for, in the order in which they were reached.
@@ -280,6 +285,7 @@ impl Leg {
             |entry: &Entry| entry.kind() == kind && keys.iter().any(|key| entry.key() == key);
         match entry {
             Some(entry) if fits(&entry) => {
+                state.refusals = 0;
                 state.cursor += 1;
                 if state.next_operation().is_none() {
                     self.replaying.is_over();
@@ -287,7 +293,13 @@ impl Leg {
                 Entered::Replayed(entry)
             }
             // What is left of the journal, if anything, was cleaned up by an earlier closing leg.
-            _ if self.closing && kind != Kind::Cleanup => Entered::Closed(ToolError::cancelled()),
+            _ if self.closing && kind != Kind::Cleanup => match state.refuse(&key) {
+                Ok(()) => Entered::Closed(ToolError::cancelled()),
+                Err(fault) => {
+                    state.fault = Some(fault);
+                    Entered::Stopped
+                }
+            },
             None => Entered::Live(key),
             Some(entry) => {
                 state.fault = Some(Fault::drift(
@@ -346,6 +358,15 @@ impl Leg {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Notes that the operation `key` was refused without waiting for anything.
+    ///
+    /// # Errors
+    ///
+    /// That so many were refused in a row that the code will not take it for an answer.
+    pub(crate) fn refuse(&self, key: &str) -> Result<(), Fault> {
+        self.lock().refuse(key)
     }
 
     /// Whether the leg works for a task, so that it can park.
@@ -507,7 +528,21 @@ impl State {
         self.journal.get(self.cursor).cloned()
     }
 
+    /// A loop that asks until it is answered never waits where it is refused: it would keep its
+    /// thread for good.
+    fn refuse(&mut self, key: &str) -> Result<(), Fault> {
+        self.refusals += 1;
+        if self.refusals < REFUSALS {
+            return Ok(());
+        }
+        Err(Fault::Misuse(format!(
+            "`{key}` is the {REFUSALS}th operation in a row that was refused at once; return the \
+             error instead of trying again"
+        )))
+    }
+
     fn append(&mut self, entry: Entry, limits: &Limits) -> Result<(), Fault> {
+        self.refusals = 0;
         self.size += entry.size();
         if self.size > limits.journal_bytes || self.journal.len() >= limits.journal_entries {
             return Err(Fault::OverLimit(format!(
