@@ -318,3 +318,34 @@ async fn a_busy_process_does_not_shut_out_another() {
         work.abort();
     }
 }
+
+#[tokio::test]
+async fn records_of_a_newer_format_take_no_place_among_those_that_are_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tasks.db");
+    let store = SqliteStore::open(&path).await.unwrap();
+    for id in ["a", "b"] {
+        store.insert(record(id).into()).await.unwrap();
+    }
+    let newer = Connection::open(&path).unwrap();
+    newer
+        .execute("UPDATE execution SET alarm_at = 1", [])
+        .unwrap();
+    let set = "UPDATE execution SET record = json_set(record, '$.origin.format', 9) WHERE id = 'a'";
+    assert_eq!(newer.execute(set, []).unwrap(), 1);
+    let now = siding::host::Timestamp::from_millis(u64::MAX);
+    let runnable = store.runnable(siding::store::Runnable {
+        pool: "pool",
+        tools: &[("tool", "fingerprint")],
+        now,
+        limit: 1,
+    });
+    let ids = |records: Vec<std::sync::Arc<siding::record::Record>>| -> Vec<String> {
+        records
+            .iter()
+            .map(|record| record.id().to_string())
+            .collect()
+    };
+    assert_eq!(ids(runnable.await.unwrap()), ["b"]);
+    assert_eq!(ids(store.alarmed(now, 1).await.unwrap()), ["b"]);
+}
