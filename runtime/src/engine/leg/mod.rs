@@ -55,6 +55,8 @@ pub(crate) struct Leg {
     terms: OnceLock<Terms>,
     /// Whether it has met all that the journal had when it began.
     pub(super) replaying: Replaying,
+    /// Held by the one who makes entries durable.
+    flushing: tokio::sync::Mutex<()>,
     state: Mutex<State>,
 }
 
@@ -250,6 +252,7 @@ impl Leg {
             closing: parts.closing,
             terms: OnceLock::new(),
             replaying: Replaying::new(replays, parts.span),
+            flushing: tokio::sync::Mutex::default(),
             state: Mutex::new(State {
                 journal: parts.journal,
                 size,
@@ -411,6 +414,12 @@ impl Leg {
     /// Makes what was noted durable. Where that fails, the leg is over and the caller stays
     /// pending.
     pub(crate) async fn flush(&self) -> bool {
+        // One at a time: each would only be in the way of the others, and what comes meanwhile is
+        // written with the next.
+        let _turn = self.flushing.lock().await;
+        if self.is_stopped() {
+            return false;
+        }
         let pending = self.lock().take_pending();
         if pending.is_empty() {
             return true;
