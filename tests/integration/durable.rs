@@ -650,3 +650,20 @@ async fn s17_a_resumed_run_sees_all_answers_and_its_arguments_unchanged() {
     assert_eq!(task["result"]["structuredContent"], json!([2]), "{task}");
     assert_ne!(task["result"], Value::Null);
 }
+
+/// Tells something right before its end.
+#[mcp_tool(task = "required")]
+async fn tells_last(ctx: &mut Ctx) -> Result<bool> {
+    ctx.set_meta("com.example/colour", "red");
+    ctx.set_ttl(Some(Duration::from_mins(2)));
+    Ok(true)
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_tool_tells_right_before_its_end_is_kept() {
+    let mut wire = Wire::tasks(Server::new("last", "1.0.0").tool::<tells_last>());
+    let id = wire.task("tells_last", json!({})).await;
+    let task = wire.end(&id).await;
+    assert_eq!(task["_meta"]["com.example/colour"], "red", "{task}");
+    assert_eq!(task["ttlMs"], 120_000, "{task}");
+}

@@ -28,6 +28,8 @@ mod parity;
 mod processes;
 mod programs;
 mod questions;
+mod races;
+mod refusals;
 mod schemas;
 mod several;
 mod sqlite;

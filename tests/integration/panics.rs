@@ -72,3 +72,42 @@ async fn w06_a_panic_in_a_call_is_an_internal_error() {
         .unwrap_err();
     assert_eq!(error["code"], -32603);
 }
+
+/// An argument whose reading panics.
+struct Fragile;
+
+impl<'de> serde::Deserialize<'de> for Fragile {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+        assert!(text.is_ascii(), "not ASCII");
+        Ok(Self)
+    }
+}
+
+impl schemars::JsonSchema for Fragile {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Fragile".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        String::json_schema(generator)
+    }
+}
+
+/// Reads an argument.
+#[mcp_tool(task = "optional")]
+async fn reads(fragile: Fragile) -> bool {
+    let Fragile = fragile;
+    true
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_while_arguments_are_read_is_answered() {
+    let server = Server::new("bombs", "1.0.0").tool::<reads>();
+    let mut wire = Wire::tasks(server);
+    let call = wire.call("reads", json!({ "fragile": "ä" }));
+    let answer = tokio::time::timeout(std::time::Duration::from_secs(60), call).await;
+    let error = answer.expect("it is answered").unwrap_err();
+    assert_eq!(error["code"], -32603, "{error}");
+    assert_eq!(error["data"]["reason"], "panic", "{error}");
+}

@@ -4,7 +4,8 @@ use std::{fs, path::Path};
 
 use rusqlite::Connection;
 use siding::{
-    SqliteStore, Store,
+    Store,
+    prelude::*,
     record::{Status, TaskId},
     store::Listing,
     testing::{record, step},
@@ -320,4 +321,63 @@ async fn a_busy_process_does_not_shut_out_another() {
         assert!(!work.is_finished());
         work.abort();
     }
+}
+
+#[tokio::test]
+async fn records_of_a_newer_format_take_no_place_among_those_that_are_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tasks.db");
+    let store = SqliteStore::open(&path).await.unwrap();
+    for id in ["a", "b"] {
+        store.insert(record(id).into()).await.unwrap();
+    }
+    let newer = Connection::open(&path).unwrap();
+    newer
+        .execute("UPDATE execution SET alarm_at = 1", [])
+        .unwrap();
+    let set = "UPDATE execution SET record = json_set(record, '$.origin.format', 9) WHERE id = 'a'";
+    assert_eq!(newer.execute(set, []).unwrap(), 1);
+    let now = siding::host::Timestamp::from_millis(u64::MAX);
+    let runnable = store.runnable(siding::store::Runnable {
+        pool: "pool",
+        tools: &[("tool", "fingerprint")],
+        now,
+        limit: 1,
+    });
+    let ids = |records: Vec<std::sync::Arc<siding::record::Record>>| -> Vec<String> {
+        records
+            .iter()
+            .map(|record| record.id().to_string())
+            .collect()
+    };
+    assert_eq!(ids(runnable.await.unwrap()), ["b"]);
+    assert_eq!(ids(store.alarmed(now, 1).await.unwrap()), ["b"]);
+}
+
+/// Does something for each of many, all at the same time.
+#[mcp_tool(task = "required")]
+async fn fans_out(ctx: &mut Ctx, members: u64) -> Result<u64> {
+    let done = ctx
+        .step_all("each", 0..members, async |member| {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            siding::Ok(member)
+        })
+        .await?;
+    Ok(done.iter().sum())
+}
+
+#[tokio::test]
+async fn members_that_end_together_are_written_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(folder.path().join("tasks.db"))
+        .await
+        .unwrap();
+    let store = siding::testing::FaultyStore::new(store);
+    let server = Server::new("fans", "1.0.0").store(store.clone());
+    let mut wire = crate::support::Wire::tasks(server.tool::<fans_out>());
+    let id = wire
+        .task("fans_out", serde_json::json!({ "members": 200 }))
+        .await;
+    assert_eq!(wire.end(&id).await["status"], "completed");
+    assert!(store.writes() < 200, "{} writes", store.writes());
 }

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::{Shared, ledger::Rejected, machine::Event};
 use crate::{
+    host::Timestamp,
     record::{Life, Record, TaskId},
     store::{Runnable, StoreError},
 };
@@ -38,8 +39,14 @@ async fn work(shared: &Arc<Shared>) -> Result<std::convert::Infallible, StoreErr
     // Whatever is written from here on ends the wait.
     let mut seen = store.position().await?;
     loop {
-        while alarms(shared).await? | claims(shared).await? {}
-        let due = store.next_due(&shared.pool, shared.host().now()).await?;
+        // What becomes due behind this moment is waited for, so none is between the two.
+        let looked = loop {
+            let now = shared.host().now();
+            if !(alarms(shared, now).await? | claims(shared, now).await?) {
+                break now;
+            }
+        };
+        let due = store.next_due(&shared.pool, looked).await?;
         let due_moment = async {
             match due {
                 Some(due) => shared.host().sleep_until(due).await,
@@ -58,8 +65,7 @@ async fn work(shared: &Arc<Shared>) -> Result<std::convert::Infallible, StoreErr
 }
 
 /// Ends what is over, and forgets what was over long enough. Tells whether there was any.
-async fn alarms(shared: &Shared) -> Result<bool, StoreError> {
-    let now = shared.host().now();
+async fn alarms(shared: &Shared, now: Timestamp) -> Result<bool, StoreError> {
     let alarmed = shared.ledger.store.alarmed(now, BATCH).await?;
     for record in &alarmed {
         let id = record.id();
@@ -75,7 +81,7 @@ async fn alarms(shared: &Shared) -> Result<bool, StoreError> {
 }
 
 /// Runs the next legs of what can run. Tells whether there was any.
-async fn claims(shared: &Arc<Shared>) -> Result<bool, StoreError> {
+async fn claims(shared: &Arc<Shared>, now: Timestamp) -> Result<bool, StoreError> {
     let tools: Vec<_> = shared
         .tools
         .values()
@@ -84,7 +90,7 @@ async fn claims(shared: &Arc<Shared>) -> Result<bool, StoreError> {
     let runnable = shared.ledger.store.runnable(Runnable {
         pool: &shared.pool,
         tools: &tools,
-        now: shared.host().now(),
+        now,
         limit: BATCH,
     });
     let runnable = runnable.await?;

@@ -10,7 +10,7 @@ mod runner;
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -58,8 +58,8 @@ pub(crate) struct Shared {
     drift_grace: Duration,
     /// This process, in leases.
     worker: String,
-    /// The tokens of the legs that run here.
-    running: Mutex<HashMap<TaskId, CancellationToken>>,
+    /// The fences and the tokens of the legs that run here, the last of each execution.
+    running: Mutex<HashMap<TaskId, (u64, CancellationToken)>>,
     /// The legs that run here.
     legs: TaskTracker,
     /// Raised when no more legs are to begin.
@@ -181,7 +181,8 @@ impl Engine {
         if decision == Decision::NeedsTasks {
             return Err(Rejection::NeedsTasks);
         }
-        let arguments = match tool.check(&call.arguments) {
+        let checked = runner::guard(tool.definition.name, || tool.check(&call.arguments))?;
+        let arguments = match checked {
             Ok(arguments) => arguments,
             Err(violations) => {
                 let lines: Vec<_> = violations.iter().map(ToString::to_string).collect();
@@ -341,15 +342,17 @@ impl Shared {
         }
     }
 
+    fn running(&self) -> MutexGuard<'_, HashMap<TaskId, (u64, CancellationToken)>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn is_running(&self, id: &TaskId) -> bool {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.contains_key(id)
+        self.running().contains_key(id)
     }
 
     /// Raises the token of the leg that runs here for `id`, where there is one.
     fn raise(&self, id: &TaskId) {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(token) = running.get(id) {
+        if let Some((_, token)) = self.running().get(id) {
             token.cancel();
         }
     }

@@ -4,8 +4,8 @@ use std::{
     any::Any,
     future::poll_fn,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, PoisonError},
-    task::{Context, Poll},
+    sync::Arc,
+    task::{Context, Poll, Waker},
 };
 
 use rmcp::model::{CallToolResult, ContentBlock};
@@ -127,23 +127,29 @@ impl Shared {
     /// Runs a leg of an execution that this worker has just claimed.
     pub(super) fn spawn_leg(self: &Arc<Self>, record: Arc<Record>, journal: Vec<Entry>) {
         let shared = self.clone();
+        // Before the leg is first polled: whoever cancels from here on finds it.
+        let registration = Registration::new(self, &record);
         self.legs.spawn(async move {
             let stop = shared.stop.clone();
             tokio::select! {
                 biased;
                 () = stop.cancelled() => {}
-                () = shared.run_leg(record, journal) => {}
+                () = shared.run_leg(record, journal, &registration.token) => {}
             }
         });
     }
 
-    async fn run_leg(&self, record: Arc<Record>, journal: Vec<Entry>) {
+    async fn run_leg(
+        &self,
+        record: Arc<Record>,
+        journal: Vec<Entry>,
+        cancelled: &CancellationToken,
+    ) {
         let Some(tool) = self.tools.get(record.origin.tool.as_str()) else {
             return;
         };
         let id = record.id().clone();
         let closing = matches!(record.closing, Some(Closing::Running(_)));
-        let cancelled = CancellationToken::new();
         if closing {
             cancelled.cancel();
         }
@@ -165,7 +171,6 @@ impl Shared {
             span,
         });
         let Some(hold) = &leg.hold else { return };
-        let _registered = Registration::new(self, &id, &cancelled);
         let turn = self.drive_leg(tool, &leg, hold).await;
         if let Err(fault) = self.write_down(turn, hold, tool).await {
             match fault {
@@ -243,8 +248,20 @@ impl Shared {
                     continue;
                 }
             };
-            let Turn::Told(told) = turn else {
-                return turn;
+            let told = match turn {
+                Turn::Told(told) => told,
+                // What it told last, but for the message, which the end takes the place of.
+                Turn::Ended(_) => match leg.take_told(Waker::noop()) {
+                    Some(Told { meta, ttl, .. }) if !meta.is_empty() || ttl.is_some() => {
+                        let status = None;
+                        match hold.tell(Told { status, meta, ttl }).await {
+                            Ok(()) => return turn,
+                            Err(fault) => return Turn::Faulted(fault),
+                        }
+                    }
+                    _ => return turn,
+                },
+                turn => return turn,
             };
             if let Err(fault) = hold.tell(told).await {
                 return Turn::Faulted(fault);
@@ -259,30 +276,43 @@ async fn wind_down(host: &dyn Host, cancelled: &CancellationToken) {
     host.sleep_until(host.now().after(GRACE)).await;
 }
 
-/// Makes the token of a leg known to those who cancel, while the leg runs.
-struct Registration<'a> {
-    shared: &'a Shared,
-    id: &'a TaskId,
+/// Makes the token of a leg known to those who cancel, until it is dropped.
+struct Registration {
+    shared: Arc<Shared>,
+    id: TaskId,
+    fence: u64,
+    token: CancellationToken,
 }
 
-impl<'a> Registration<'a> {
-    fn new(shared: &'a Shared, id: &'a TaskId, token: &CancellationToken) -> Self {
-        let mut running = shared
-            .running
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        running.insert(id.clone(), token.clone());
-        Self { shared, id }
+impl Registration {
+    fn new(shared: &Arc<Shared>, record: &Record) -> Self {
+        let registration = Self {
+            shared: shared.clone(),
+            id: record.id().clone(),
+            fence: record.fence,
+            token: CancellationToken::new(),
+        };
+        let token = registration.token.clone();
+        let before = shared
+            .running()
+            .insert(record.id().clone(), (record.fence, token));
+        if let Some((_, superseded)) = before {
+            superseded.cancel();
+        }
+        registration
     }
 }
 
-impl Drop for Registration<'_> {
+impl Drop for Registration {
+    /// Leaves what belongs to a later leg of the execution, which may have begun already.
     fn drop(&mut self) {
-        let running = &self.shared.running;
-        running
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(self.id);
+        let mut running = self.shared.running();
+        if running
+            .get(&self.id)
+            .is_some_and(|(fence, _)| *fence == self.fence)
+        {
+            running.remove(&self.id);
+        }
     }
 }
 
@@ -303,6 +333,11 @@ fn end(outcome: Outcome, limits: &Limits) -> End {
             "the result cannot be written as JSON",
         )),
     }
+}
+
+/// What `code` of the author's gives, outside of any leg, or the error that its panic is.
+pub(super) fn guard<T>(tool: &str, code: impl FnOnce() -> T) -> Result<T, ProtocolError> {
+    catch_unwind(AssertUnwindSafe(code)).map_err(|panic| panic_error(tool, panic.as_ref()))
 }
 
 /// The end of a call that failed for a reason that the model should read.
@@ -330,9 +365,13 @@ fn failed(fault: &Fault) -> End {
 }
 
 fn panicked(tool: &str, panic: &(dyn Any + Send)) -> End {
+    End::Error(panic_error(tool, panic))
+}
+
+fn panic_error(tool: &str, panic: &(dyn Any + Send)) -> ProtocolError {
     tracing::error!(tool, panic = text_of(panic), "a tool panicked");
     // What a panic says was written for the author, not for the client.
-    End::Error(ProtocolError::internal(format!("the tool `{tool}` panicked")).because("panic"))
+    ProtocolError::internal(format!("the tool `{tool}` panicked")).because("panic")
 }
 
 fn text_of(panic: &(dyn Any + Send)) -> &str {

@@ -122,12 +122,19 @@ impl Wait {
         }
         if let Some(why) = self.refusal {
             let text = format!("the question `{}` {why}", self.key);
-            return Poll::Ready(Err(ToolError::new(text)));
+            return self.refused(ToolError::new(text));
         }
         if let Err(why) = self.leg.can_ask(&self.ask) {
-            return Poll::Ready(Err(ToolError::cannot_ask(why)));
+            return self.refused(ToolError::cannot_ask(why));
         }
         self.wait(Some(self.ask.clone()))
+    }
+
+    fn refused<T>(&self, error: ToolError) -> Poll<Result<T>> {
+        match self.leg.refuse(&self.key) {
+            Ok(()) => Poll::Ready(Err(error)),
+            Err(fault) => self.stop(fault),
+        }
     }
 
     /// What came back for a question that was put in an earlier leg.

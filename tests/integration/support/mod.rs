@@ -1,11 +1,13 @@
 //! A server on a duplex, a client that speaks raw JSON-RPC, and a clock that moves by itself.
 
 mod clock;
+mod hooked;
 mod http;
 mod wire;
 
 pub(crate) use self::{
     clock::VirtualHost,
+    hooked::{HookedStore, Moment},
     http::Http,
     wire::{Declares, Wire, questions},
 };

@@ -32,6 +32,9 @@ use crate::{
     store::StoreError,
 };
 
+/// This many operations in a row may be refused at once.
+const REFUSALS: u32 = 1_000;
+
 /// Where the code was when it called an operation.
 type Place = Option<&'static Location<'static>>;
 
@@ -52,6 +55,8 @@ pub(crate) struct Leg {
     terms: OnceLock<Terms>,
     /// Whether it has met all that the journal had when it began.
     pub(super) replaying: Replaying,
+    /// Held by the one who makes entries durable.
+    flushing: tokio::sync::Mutex<()>,
     state: Mutex<State>,
 }
 
@@ -82,6 +87,8 @@ struct State {
     pending: usize,
     /// How often each name was used so far.
     used: HashMap<(Kind, String), u32>,
+    /// How many operations in a row were refused at once.
+    refusals: u32,
     /// How often each key of a value was used so far.
     values: HashMap<(&'static str, String), u32>,
     /// What live operations wait for, in the order in which they were reached.
@@ -245,6 +252,7 @@ impl Leg {
             closing: parts.closing,
             terms: OnceLock::new(),
             replaying: Replaying::new(replays, parts.span),
+            flushing: tokio::sync::Mutex::default(),
             state: Mutex::new(State {
                 journal: parts.journal,
                 size,
@@ -280,6 +288,7 @@ impl Leg {
             |entry: &Entry| entry.kind() == kind && keys.iter().any(|key| entry.key() == key);
         match entry {
             Some(entry) if fits(&entry) => {
+                state.refusals = 0;
                 state.cursor += 1;
                 if state.next_operation().is_none() {
                     self.replaying.is_over();
@@ -287,7 +296,13 @@ impl Leg {
                 Entered::Replayed(entry)
             }
             // What is left of the journal, if anything, was cleaned up by an earlier closing leg.
-            _ if self.closing && kind != Kind::Cleanup => Entered::Closed(ToolError::cancelled()),
+            _ if self.closing && kind != Kind::Cleanup => match state.refuse(&key) {
+                Ok(()) => Entered::Closed(ToolError::cancelled()),
+                Err(fault) => {
+                    state.fault = Some(fault);
+                    Entered::Stopped
+                }
+            },
             None => Entered::Live(key),
             Some(entry) => {
                 state.fault = Some(Fault::drift(
@@ -348,6 +363,15 @@ impl Leg {
         }
     }
 
+    /// Notes that the operation `key` was refused without waiting for anything.
+    ///
+    /// # Errors
+    ///
+    /// That so many were refused in a row that the code will not take it for an answer.
+    pub(crate) fn refuse(&self, key: &str) -> Result<(), Fault> {
+        self.lock().refuse(key)
+    }
+
     /// Whether the leg works for a task, so that it can park.
     pub(crate) const fn can_park(&self) -> bool {
         self.hold.is_some()
@@ -390,6 +414,12 @@ impl Leg {
     /// Makes what was noted durable. Where that fails, the leg is over and the caller stays
     /// pending.
     pub(crate) async fn flush(&self) -> bool {
+        // One at a time: each would only be in the way of the others, and what comes meanwhile is
+        // written with the next.
+        let _turn = self.flushing.lock().await;
+        if self.is_stopped() {
+            return false;
+        }
         let pending = self.lock().take_pending();
         if pending.is_empty() {
             return true;
@@ -507,7 +537,21 @@ impl State {
         self.journal.get(self.cursor).cloned()
     }
 
+    /// A loop that asks until it is answered never waits where it is refused: it would keep its
+    /// thread for good.
+    fn refuse(&mut self, key: &str) -> Result<(), Fault> {
+        self.refusals += 1;
+        if self.refusals < REFUSALS {
+            return Ok(());
+        }
+        Err(Fault::Misuse(format!(
+            "`{key}` is the {REFUSALS}th operation in a row that was refused at once; return the \
+             error instead of trying again"
+        )))
+    }
+
     fn append(&mut self, entry: Entry, limits: &Limits) -> Result<(), Fault> {
+        self.refusals = 0;
         self.size += entry.size();
         if self.size > limits.journal_bytes || self.journal.len() >= limits.journal_entries {
             return Err(Fault::OverLimit(format!(

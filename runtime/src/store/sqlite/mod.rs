@@ -121,10 +121,10 @@ impl fmt::Debug for SqliteStore {
 }
 
 impl Shared {
-    /// What of `texts` can be read. What a newer version wrote is for newer workers, and must not
-    /// keep this one from the rest.
-    fn readable(&self, texts: Vec<(TaskId, String)>) -> Vec<Arc<Record>> {
-        let read = |(id, text): (TaskId, String)| match row::record(&id, &text) {
+    /// What of the record `id` can be read. What a newer version wrote is for newer workers, and must
+    /// not keep this one from the rest.
+    fn readable(&self, id: TaskId, text: &str) -> Option<Arc<Record>> {
+        match row::record(&id, text) {
             Ok(record) => Some(record),
             Err(error) => {
                 let unreadable = self.unreadable.lock();
@@ -136,14 +136,17 @@ impl Shared {
                 }
                 None
             }
-        };
-        texts.into_iter().filter_map(read).collect()
+        }
     }
 
-    async fn runnable(&self, query: Runnable<'_>) -> Result<Vec<Arc<Record>>, StoreError> {
+    async fn runnable(
+        self: &Arc<Self>,
+        query: Runnable<'_>,
+    ) -> Result<Vec<Arc<Record>>, StoreError> {
         let (pool, now, limit) = (query.pool.to_owned(), row::millis(query.now), query.limit);
         let owned = |(tool, version): &(&str, &str)| ((*tool).to_owned(), (*version).to_owned());
         let tools: Vec<_> = query.tools.iter().map(owned).collect();
+        let shared = self.clone();
         let due = self.readers.read(move |connection| {
             let mut statement = connection.prepare_cached(statement::RUNNABLE)?;
             let mut rows = statement.query(params![pool, now])?;
@@ -152,21 +155,32 @@ impl Shared {
                 && let Some(row) = rows.next()?
             {
                 if can_run(row, &tools)? {
-                    due.push(id_and_text(row)?);
+                    due.extend(shared.readable(id(row)?, row.get_ref(1)?.as_str()?));
                 }
             }
             Ok(due)
         });
-        Ok(self.readable(due.await?))
+        due.await
     }
 
-    async fn alarmed(&self, now: Timestamp, limit: usize) -> Result<Vec<Arc<Record>>, StoreError> {
+    async fn alarmed(
+        self: &Arc<Self>,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Arc<Record>>, StoreError> {
+        let shared = self.clone();
         let alarmed = self.readers.read(move |connection| {
             let mut statement = connection.prepare_cached(statement::ALARMED)?;
-            let rows = statement.query_map([row::millis(now)], id_and_text)?;
-            rows.take(limit).collect()
+            let mut rows = statement.query([row::millis(now)])?;
+            let mut alarmed = Vec::new();
+            while alarmed.len() < limit
+                && let Some(row) = rows.next()?
+            {
+                alarmed.extend(shared.readable(id(row)?, row.get_ref(1)?.as_str()?));
+            }
+            Ok(alarmed)
         });
-        Ok(self.readable(alarmed.await?))
+        alarmed.await
     }
 
     async fn next_due(&self, pool: &str, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {

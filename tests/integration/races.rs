@@ -1,0 +1,130 @@
+//! What comes in between: a clock that goes on, a cancel, a leg that has not let go yet.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use serde_json::json;
+use siding::{host::BoxFuture, prelude::*, record::Status};
+use tokio::{
+    sync::Semaphore,
+    time::{Instant, advance},
+};
+
+use crate::support::{HookedStore, Moment, Wire};
+
+/// When legs began to wait for a cancel, and when they saw one.
+#[derive(Clone, Default)]
+struct Seen {
+    begun: Arc<Mutex<Option<Instant>>>,
+    cancelled: Arc<Mutex<Option<Instant>>>,
+}
+
+/// Sleeps for ten seconds.
+#[mcp_tool(task = "required")]
+async fn nap(ctx: &mut Ctx) -> Result<bool> {
+    ctx.sleep(Duration::from_secs(10)).await?;
+    Ok(true)
+}
+
+/// Asks, then waits for its cancel.
+#[mcp_tool(task = "required")]
+async fn waits(ctx: &mut Ctx<Seen>) -> Result<bool> {
+    let sure: bool = ctx.input("Sure?").await?;
+    let (handle, seen) = (ctx.handle(), ctx.state());
+    ctx.step("wait", async {
+        *seen.begun.lock().unwrap() = Some(Instant::now());
+        handle.cancelled().await;
+        *seen.cancelled.lock().unwrap() = Some(Instant::now());
+        Ok(())
+    })
+    .await?;
+    Ok(sure)
+}
+
+fn nothing() -> BoxFuture<'static, ()> {
+    Box::pin(async {})
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_becomes_due_while_the_driver_looks_is_not_overlooked() {
+    let parked = Arc::new(AtomicBool::new(false));
+    let store = HookedStore::new(MemoryStore::new(), move |moment| match moment {
+        Moment::Committed(record) if record.legs() == 1 && record.status() == Status::Working => {
+            parked.store(true, Relaxed);
+            nothing()
+        }
+        // The sleep ends after it was looked for what can run, and before the driver waits.
+        Moment::Looked if parked.swap(false, Relaxed) => {
+            Box::pin(advance(Duration::from_secs(10)))
+        }
+        _ => nothing(),
+    });
+    let server = Server::new("naps", "1.0.0").store(store).tool::<nap>();
+    let mut wire = Wire::tasks(server);
+    let id = wire.task("nap", json!({})).await;
+    assert_eq!(wire.end(&id).await["status"], "completed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_while_a_leg_is_about_to_begin_is_seen_at_once() {
+    let gate = Arc::new(Semaphore::new(0));
+    let opens = gate.clone();
+    let store = HookedStore::new(MemoryStore::new(), move |moment| match moment {
+        Moment::Journal => {
+            let gate = gate.clone();
+            Box::pin(async move { gate.acquire().await.unwrap().forget() })
+        }
+        _ => nothing(),
+    });
+    let seen = Seen::default();
+    let server = Server::new("waits", "1.0.0").state(seen.clone());
+    let mut wire = Wire::tasks(server.store(store).tool::<waits>());
+    let id = wire.task("waits", json!({})).await;
+    wire.until(&id, "input_required").await;
+    wire.accept(&id, "sure", json!({ "value": true })).await;
+    wire.cancel(&id).await.unwrap();
+    let cancelled = Instant::now();
+    opens.add_permits(1);
+    assert_eq!(wire.end(&id).await["status"], "cancelled");
+    advance(Duration::from_secs(1)).await;
+    wire.get(&id).await;
+    let begun = seen.begun.lock().unwrap().is_some();
+    let saw = *seen.cancelled.lock().unwrap();
+    assert!(!begun || saw.is_some_and(|saw| saw - cancelled < Duration::from_secs(1)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leg_that_lets_go_late_takes_nothing_from_the_next() {
+    let gate = Arc::new(Semaphore::new(0));
+    let opens = gate.clone();
+    let store = HookedStore::new(MemoryStore::new(), move |moment| match moment {
+        Moment::Committed(record) if record.status() == Status::InputRequired => {
+            let gate = gate.clone();
+            Box::pin(async move { gate.acquire().await.unwrap().forget() })
+        }
+        _ => nothing(),
+    });
+    let seen = Seen::default();
+    let server = Server::new("waits", "1.0.0").state(seen.clone());
+    let mut wire = Wire::tasks(server.store(store).tool::<waits>());
+    let id = wire.task("waits", json!({})).await;
+    wire.until(&id, "input_required").await;
+    wire.accept(&id, "sure", json!({ "value": true })).await;
+    while seen.begun.lock().unwrap().is_none() {
+        wire.get(&id).await;
+    }
+    opens.add_permits(1);
+    advance(Duration::from_millis(1)).await;
+    wire.get(&id).await;
+    wire.cancel(&id).await.unwrap();
+    let cancelled = Instant::now();
+    advance(Duration::from_secs(1)).await;
+    wire.get(&id).await;
+    let saw = *seen.cancelled.lock().unwrap();
+    assert!(saw.is_some_and(|saw| saw - cancelled < Duration::from_secs(1)));
+}

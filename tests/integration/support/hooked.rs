@@ -1,0 +1,128 @@
+//! A store that lets a test in between.
+
+use std::{fmt, sync::Arc};
+
+use siding::{
+    MemoryStore,
+    host::{BoxFuture, Timestamp},
+    journal::Entry,
+    record::{Record, TaskId},
+    store::{Change, Changes, Listing, Runnable, Store, StoreError, Swap},
+};
+
+/// Where a test can get in between.
+#[derive(Debug)]
+pub(crate) enum Moment {
+    /// It was looked for what can run.
+    Looked,
+    /// A journal is about to be read.
+    Journal,
+    /// A change is written, and nobody has heard of it yet.
+    Committed(Arc<Record>),
+}
+
+type Hook = dyn Fn(Moment) -> BoxFuture<'static, ()> + Send + Sync;
+
+/// A memory store that waits for a hook at each [`Moment`].
+#[derive(Clone)]
+pub(crate) struct HookedStore {
+    store: MemoryStore,
+    hook: Arc<Hook>,
+}
+
+impl HookedStore {
+    pub(crate) fn new(
+        store: MemoryStore,
+        hook: impl Fn(Moment) -> BoxFuture<'static, ()> + Send + Sync + 'static,
+    ) -> Self {
+        let hook = Arc::new(hook);
+        Self { store, hook }
+    }
+}
+
+impl fmt::Debug for HookedStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HookedStore").finish_non_exhaustive()
+    }
+}
+
+impl Store for HookedStore {
+    fn insert(&self, record: Arc<Record>) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.store.insert(record)
+    }
+
+    fn load<'a>(
+        &'a self,
+        id: &'a TaskId,
+    ) -> BoxFuture<'a, Result<Option<Arc<Record>>, StoreError>> {
+        self.store.load(id)
+    }
+
+    fn journal<'a>(&'a self, id: &'a TaskId) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
+        Box::pin(async move {
+            (self.hook)(Moment::Journal).await;
+            self.store.journal(id).await
+        })
+    }
+
+    fn commit(&self, change: Change) -> BoxFuture<'_, Result<Swap, StoreError>> {
+        Box::pin(async move {
+            let record = change.record.clone();
+            let swap = self.store.commit(change).await?;
+            if swap == Swap::Done {
+                (self.hook)(Moment::Committed(record)).await;
+            }
+            Ok(swap)
+        })
+    }
+
+    fn runnable<'a>(
+        &'a self,
+        query: Runnable<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
+        Box::pin(async move {
+            let found = self.store.runnable(query).await?;
+            (self.hook)(Moment::Looked).await;
+            Ok(found)
+        })
+    }
+
+    fn alarmed(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<Arc<Record>>, StoreError>> {
+        self.store.alarmed(now, limit)
+    }
+
+    fn next_due<'a>(
+        &'a self,
+        pool: &'a str,
+        now: Timestamp,
+    ) -> BoxFuture<'a, Result<Option<Timestamp>, StoreError>> {
+        self.store.next_due(pool, now)
+    }
+
+    fn list<'a>(
+        &'a self,
+        query: Listing<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
+        self.store.list(query)
+    }
+
+    fn remove<'a>(&'a self, id: &'a TaskId) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.store.remove(id)
+    }
+
+    fn position(&self) -> BoxFuture<'_, Result<u64, StoreError>> {
+        self.store.position()
+    }
+
+    fn changes(&self, after: u64) -> BoxFuture<'_, Result<Changes, StoreError>> {
+        self.store.changes(after)
+    }
+
+    fn is_durable(&self) -> bool {
+        self.store.is_durable()
+    }
+}
