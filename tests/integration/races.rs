@@ -59,9 +59,7 @@ async fn what_becomes_due_while_the_driver_looks_is_not_overlooked() {
             nothing()
         }
         // The sleep ends after it was looked for what can run, and before the driver waits.
-        Moment::Looked if parked.swap(false, Relaxed) => {
-            Box::pin(advance(Duration::from_secs(10)))
-        }
+        Moment::Looked if parked.swap(false, Relaxed) => Box::pin(advance(Duration::from_secs(10))),
         _ => nothing(),
     });
     let server = Server::new("naps", "1.0.0").store(store).tool::<nap>();

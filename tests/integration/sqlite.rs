@@ -329,7 +329,7 @@ async fn records_of_a_newer_format_take_no_place_among_those_that_are_looked_for
     let path = folder.path().join("tasks.db");
     let store = SqliteStore::open(&path).await.unwrap();
     for id in ["a", "b"] {
-        store.insert(record(id).into()).await.unwrap();
+        store.insert(record(id).into(), u64::MAX).await.unwrap();
     }
     let newer = Connection::open(&path).unwrap();
     newer

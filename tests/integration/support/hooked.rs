@@ -7,7 +7,7 @@ use siding::{
     host::{BoxFuture, Timestamp},
     journal::Entry,
     record::{Record, TaskId},
-    store::{Change, Changes, Listing, Runnable, Store, StoreError, Swap},
+    store::{Change, Changes, Insertion, Listing, Runnable, Store, StoreError, Swap},
 };
 
 /// Where a test can get in between.
@@ -47,8 +47,12 @@ impl fmt::Debug for HookedStore {
 }
 
 impl Store for HookedStore {
-    fn insert(&self, record: Arc<Record>) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.store.insert(record)
+    fn insert(
+        &self,
+        record: Arc<Record>,
+        limit: u64,
+    ) -> BoxFuture<'_, Result<Insertion, StoreError>> {
+        self.store.insert(record, limit)
     }
 
     fn load<'a>(
