@@ -111,6 +111,7 @@ const OTHER_CASES: &[&str] = &[
     "argument_not_readable",
     "context_of_another_toolbox",
     "context_of_another_type",
+    "context_without_state",
     "error_not_convertible",
     "every_mistake",
     "field_not_flat",

@@ -25,7 +25,7 @@ pub use self::server::HttpService;
 #[cfg(feature = "sqlite")]
 pub use self::store::SqliteStore;
 pub use self::{
-    ctx::{Context, Ctx, Handle, Journaled, NoState, Serves, Sleeping, Step, StepOutcome},
+    ctx::{Context, Ctx, Handle, Journaled, NoState, Serves, Sleeping, Stateful, Step, StepOutcome},
     decision::Mode,
     engine::limits::Limits,
     error::{Failure, Ok, ProtocolError, Result, ToolError},

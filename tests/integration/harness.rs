@@ -11,6 +11,7 @@ use std::{
 use serde_json::json;
 use siding::{
     prelude::*,
+    retry::ConstantBuilder,
     testing::{Recording, TestServer, crash_everywhere, replay_check},
 };
 
@@ -89,7 +90,15 @@ fn server(charges: &Charges) -> impl Fn() -> Server<Charges> + Clone + Send + Sy
     let charges = charges.clone();
     move || {
         let server = Server::new("till", "1.0.0").state(charges.clone());
-        server.tools(tools![pay, hold, pay_at_most_once, forgetful])
+        server.tools(tools![
+            pay,
+            hold,
+            pay_at_most_once,
+            forgetful,
+            impatient,
+            patient,
+            price
+        ])
     }
 }
 
@@ -167,6 +176,72 @@ async fn a_change_inside_of_a_step_is_found_by_the_replay_check() {
     task.answer("sure", true).await;
     assert_eq!(task.end().await.structured(), json!([1, 2]));
     replay_check(server(&charges), &task.recording().await).await;
+}
+
+/// Waits for a person, but not for long.
+#[mcp_tool(task = "required")]
+async fn impatient(ctx: &mut Ctx<Charges>) -> Result<bool> {
+    let minute = Duration::from_mins(1);
+    let sure: Result<bool> = ctx.input("Sure?").timeout(minute).key("sure").await;
+    Ok(sure.unwrap_or(false))
+}
+
+/// Pauses before it goes on, and between its attempts.
+#[mcp_tool(task = "required")]
+async fn patient(ctx: &mut Ctx<Charges>) -> Result<u32> {
+    ctx.sleep(Duration::from_mins(1)).await?;
+    let charges = ctx.state();
+    let policy = ConstantBuilder::new().with_delay(Duration::from_mins(5));
+    let attempt = || async {
+        match charges.fetch_add(1, Relaxed) {
+            2 => Ok(2),
+            tried => Err(ToolError::new(format!("attempt {tried}"))),
+        }
+    };
+    ctx.step_retry("try", policy, attempt).await
+}
+
+/// Answers in the call.
+#[mcp_tool]
+async fn price(_ctx: &mut Ctx<Charges>, tea: String) -> usize {
+    tea.len()
+}
+
+#[tokio::test]
+async fn a_run_with_a_question_that_nobody_answered_can_be_replayed() {
+    let charges = Charges::default();
+    let test = TestServer::new(server(&charges));
+    let task = test.call("impatient", json!({})).await;
+    task.asks("sure").await;
+    test.advance(Duration::from_secs(61)).await;
+    assert_eq!(task.end().await.structured(), false);
+    replay_check(server(&charges), &task.recording().await).await;
+}
+
+#[tokio::test]
+async fn the_clock_stops_wherever_something_is_due() {
+    let charges = Charges::default();
+    let test = TestServer::new(server(&charges));
+    let task = test.call("patient", json!({})).await;
+    test.advance(Duration::from_mins(12)).await;
+    assert_eq!(task.end().await.structured(), 2);
+}
+
+#[tokio::test]
+async fn a_tool_that_answers_in_the_call_can_be_called() {
+    let test = TestServer::new(server(&Charges::default()));
+    let ended = test.call_directly("price", json!({ "tea": "Assam" })).await;
+    assert_eq!(ended.structured(), 5);
+}
+
+#[tokio::test]
+#[should_panic(
+    expected = "waited for the question `suree`, but the task waits for the answer to `sure`"
+)]
+async fn a_question_that_cannot_come_is_told_at_once() {
+    let test = TestServer::new(server(&Charges::default()));
+    let task = test.call("impatient", json!({})).await;
+    task.answer("suree", true).await;
 }
 
 #[tokio::test]

@@ -428,7 +428,7 @@ impl<S: ?Sized> Ctx<S> {
     }
 }
 
-impl<S> Ctx<S> {
+impl<S: ?Sized> Ctx<S> {
     /// The state of the server.
     ///
     /// ```
@@ -450,11 +450,25 @@ impl<S> Ctx<S> {
     /// # Panics
     ///
     /// Never: a context with a state is made with it.
-    pub fn state(&self) -> Arc<S> {
+    pub fn state(&self) -> Arc<S>
+    where
+        S: Stateful,
+    {
         let (_, state) = self.stateful.as_ref().expect("made with a state");
         state.clone()
     }
 }
+
+/// A state that a context gives.
+#[diagnostic::on_unimplemented(
+    message = "this context has no state",
+    label = "`ctx: &mut Ctx` takes none",
+    note = "write `ctx: &mut Ctx<App>` in the tool, and `.state(app)` on the server before it is added"
+)]
+pub trait Stateful {}
+
+#[diagnostic::do_not_recommend]
+impl<S> Stateful for S {}
 
 /// A helper that takes `&mut Ctx` takes the context of any tool.
 impl<S> Deref for Ctx<S> {

@@ -89,6 +89,11 @@ pub trait Field: Sized + Send {
 }
 
 /// A choice: an enum of unit variants with `#[derive(Input)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is nothing to choose from",
+    label = "not an enum of unit variants with `#[derive(Input)]`",
+    note = "a `Vec` in a form holds such an enum; ask for a text as a `String`"
+)]
 pub trait Choice: Sized + Send {
     /// The options as they stand on the wire, each with a text for the person.
     const OPTIONS: &'static [(&'static str, Option<&'static str>)];

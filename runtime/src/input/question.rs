@@ -254,12 +254,15 @@ impl<'a, T, N> Question<'a, T, N> {
     /// Gives up the question after `duration`, with an `Err` that
     /// [`is_timed_out`](crate::ToolError::is_timed_out).
     ///
+    /// A task whose time to live is over first is gone, and the timeout with it: keep the `ttl` of the
+    /// tool (an hour, unless it says otherwise) above it.
+    ///
     /// ```
     /// use siding::prelude::*;
     /// use std::time::Duration;
     ///
     /// /// Deploys, unless somebody objects within an hour.
-    /// #[mcp_tool(task = "required")]
+    /// #[mcp_tool(task = "required", ttl = "2h")]
     /// async fn deploy(ctx: &mut Ctx) -> Result<String> {
     ///     let hour = Duration::from_hours(1);
     ///     let objection: Result<String> = ctx.input("Why not?").timeout(hour).key("why-not").await;

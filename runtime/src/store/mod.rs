@@ -40,6 +40,11 @@ use crate::{
 /// let second = Server::new("shop", "1.0.1").store(store);
 /// # let _ = (first, second);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` keeps no tasks",
+    label = "not a store",
+    note = "use `SqliteStore::open(path).await?`, or `MemoryStore::new()`"
+)]
 pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Writes a new record, unless `limit` records are live already: those that have not ended. The
     /// two are one write. An id that is there already is an error.

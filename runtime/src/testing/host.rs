@@ -1,8 +1,10 @@
 //! A clock that only the test moves.
 
 use std::{
+    collections::BTreeMap,
+    ops::Bound::{Excluded, Unbounded},
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
@@ -28,6 +30,8 @@ use crate::host::{BoxFuture, Host, Timestamp};
 #[derive(Clone, Debug)]
 pub struct TestHost {
     now: Arc<watch::Sender<Timestamp>>,
+    /// How many sleep until which moment.
+    sleepers: Arc<Mutex<BTreeMap<Timestamp, usize>>>,
     drawn: Arc<AtomicU64>,
 }
 
@@ -39,6 +43,7 @@ impl TestHost {
     pub fn new() -> Self {
         Self {
             now: Arc::new(watch::Sender::new(Self::START)),
+            sleepers: Arc::default(),
             drawn: Arc::default(),
         }
     }
@@ -51,6 +56,42 @@ impl TestHost {
     /// Moves the clock to `time`, unless it is past.
     pub fn advance_to(&self, time: Timestamp) {
         self.now.send_modify(|now| *now = time.max(*now));
+    }
+}
+
+impl TestHost {
+    /// The first moment after now until which something sleeps.
+    pub(super) fn next_timer(&self) -> Option<Timestamp> {
+        let sleepers = self.sleepers.lock().unwrap_or_else(PoisonError::into_inner);
+        let behind = (Excluded(self.now()), Unbounded);
+        sleepers.range(behind).next().map(|(time, _)| *time)
+    }
+}
+
+/// Something that sleeps, for as long as it does.
+struct Sleeper {
+    sleepers: Arc<Mutex<BTreeMap<Timestamp, usize>>>,
+    until: Timestamp,
+}
+
+impl Sleeper {
+    fn new(sleepers: Arc<Mutex<BTreeMap<Timestamp, usize>>>, until: Timestamp) -> Self {
+        let mut times = sleepers.lock().unwrap_or_else(PoisonError::into_inner);
+        *times.entry(until).or_default() += 1;
+        drop(times);
+        Self { sleepers, until }
+    }
+}
+
+impl Drop for Sleeper {
+    fn drop(&mut self) {
+        let mut times = self.sleepers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = times.get_mut(&self.until) {
+            *count -= 1;
+            if *count == 0 {
+                times.remove(&self.until);
+            }
+        }
     }
 }
 
@@ -67,7 +108,9 @@ impl Host for TestHost {
 
     fn sleep_until(&self, time: Timestamp) -> BoxFuture<'static, ()> {
         let mut now = self.now.subscribe();
+        let sleeper = Sleeper::new(self.sleepers.clone(), time);
         Box::pin(async move {
+            let _sleeper = sleeper;
             if now.wait_for(|now| *now >= time).await.is_err() {
                 // Nobody is left to move the clock.
                 std::future::pending::<()>().await;

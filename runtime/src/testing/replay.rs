@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::host::TestHost;
+use super::{host::TestHost, task::changed};
 use crate::{
     Server,
     engine::Engine,
@@ -141,7 +141,11 @@ async fn replay<S: Send + Sync + 'static>(
             }
             None => {}
         }
-        let _changed = store.changes(seen).await;
+        assert!(
+            changed(&store, seen).await,
+            "taken up from the first {entries} entries, the run gets stuck: it is {:?}",
+            record.status()
+        );
     }
 }
 
@@ -175,7 +179,7 @@ fn next_due(record: &Record, recording: &Recording) -> Option<Outside> {
 
 /// Writes the execution as it was when its journal had these entries.
 async fn seed(store: &MemoryStore, recording: &Recording, prefix: &[Entry]) {
-    let record = Record::interrupted(&recording.origin, prefix);
+    let record = Record::interrupted(recording, prefix);
     let written = store.insert(record.clone().into(), u64::MAX).await;
     written.unwrap_or_else(|error| panic!("{error}"));
     let change = Change {
@@ -189,7 +193,8 @@ async fn seed(store: &MemoryStore, recording: &Recording, prefix: &[Entry]) {
 
 impl Record {
     /// The record of an execution with this journal that no worker holds.
-    fn interrupted(origin: &Origin, journal: &[Entry]) -> Self {
+    fn interrupted(recording: &Recording, journal: &[Entry]) -> Self {
+        let origin = &*recording.origin;
         let mut record = Self::created(
             origin.clone(),
             None,
@@ -206,7 +211,10 @@ impl Record {
                 Kind::Asked => {
                     record.spent.push(key.clone());
                     if let Ok(ask) = entry.tells::<Ask>() {
-                        let deadline = None;
+                        // One that nobody answered in time is over at once.
+                        let response = recording.response(&key);
+                        let late = response.is_some_and(|entry| entry.kind() == Kind::TimedOut);
+                        let deadline = late.then_some(origin.created_at);
                         record.questions.push(Pinned { key, ask, deadline });
                     }
                 }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     crash::{CrashStore, LEASES_END},
     host::TestHost,
-    task::TestTask,
+    task::{Ended, TestTask},
 };
 use crate::{
     Server,
@@ -107,6 +107,25 @@ impl TestServer {
         }
     }
 
+    /// Calls a tool as a client does that has no tasks, and gives what it is answered.
+    ///
+    /// # Panics
+    ///
+    /// Where the tool runs only as a task, or there is no such tool.
+    pub async fn call_directly(&self, tool: &str, arguments: Value) -> Ended {
+        let Value::Object(arguments) = arguments else {
+            panic!("arguments are an object: {arguments}");
+        };
+        let mut call = call(tool, &arguments);
+        call.caller.declares_tasks = false;
+        match self.engine().call(call).await {
+            Ok(Reply::End(end)) => Ended::new(end),
+            Ok(Reply::Task(_)) => unreachable!("this client has no tasks"),
+            Err(Rejection::NeedsTasks) => panic!("`{tool}` runs only as a task; use `call`"),
+            Err(Rejection::Error(error)) => panic!("`{tool}`: {}", error.message),
+        }
+    }
+
     fn task(&self, id: TaskId) -> TestTask {
         let known = &self.inner.known;
         known
@@ -133,9 +152,19 @@ impl TestServer {
         ids.find(|id| !known.contains(id))
     }
 
-    /// Moves the clock, and lets everything happen that is due.
+    /// Moves the clock from one moment at which something is due to the next, and lets happen what
+    /// is due there, until the time has passed.
     pub async fn advance(&self, by: Duration) {
-        self.inner.host.advance(by);
+        let host = &self.inner.host;
+        let end = host.now().after(by);
+        loop {
+            self.settle().await;
+            match host.next_timer().filter(|next| *next < end) {
+                Some(next) => host.advance_to(next),
+                None => break,
+            }
+        }
+        host.advance_to(end);
         self.settle().await;
     }
 

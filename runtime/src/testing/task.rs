@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{Recording, TestServer};
 use crate::{
     error::ProtocolError,
+    host::Host,
     record::{End, Pinned, Record, TaskId},
     store::Store,
 };
@@ -160,6 +161,10 @@ impl TestTask {
             let (Some(Ok(seen)), Some(Ok(Some(record)))) = (seen, record) else {
                 continue;
             };
+            assert!(
+                !record.is_expired(self.server.host().now()),
+                "waited for the task to {what}, but it expired: its time to live is over"
+            );
             if let Some(found) = ready(&record) {
                 return found;
             }
@@ -184,10 +189,15 @@ impl TestTask {
             }
             let outstanding = record.questions.iter().find(|pinned| pinned.key == key);
             let was_put = record.spent.iter().any(|spent| spent == key);
-            match outstanding {
-                Some(pinned) => Some(Some(pinned.clone())),
-                None if was_put => Some(None),
-                None => None,
+            match (outstanding, record.questions.first()) {
+                (Some(pinned), _) => Some(Some(pinned.clone())),
+                (None, _) if was_put => Some(None),
+                // All that is asked at once is put at once.
+                (None, Some(other)) => panic!(
+                    "waited for the question `{key}`, but the task waits for the answer to `{}`",
+                    other.key
+                ),
+                (None, None) => None,
             }
         };
         self.wait_for(&format!("ask `{key}`"), asked).await
@@ -217,13 +227,17 @@ impl TestTask {
 }
 
 /// Whether something was written since `seen`.
-async fn changed(store: &impl Store, seen: u64) -> bool {
+pub(super) async fn changed(store: &impl Store, seen: u64) -> bool {
     #[expect(clippy::disallowed_methods, reason = "a test must not hang")]
     let waited = tokio::time::timeout(PATIENCE, store.changes(seen));
     waited.await.is_ok()
 }
 
 impl Ended {
+    pub(super) const fn new(end: End) -> Self {
+        Self { end }
+    }
+
     /// The text of the result, or of the tool's error.
     ///
     /// # Panics
