@@ -9,13 +9,17 @@ use std::{
 };
 
 use serde_json::json;
-use siding::{host::BoxFuture, prelude::*, record::Status};
+use siding::{
+    host::{BoxFuture, Host},
+    prelude::*,
+    record::Status,
+};
 use tokio::{
-    sync::Semaphore,
-    time::{Instant, advance},
+    sync::{Notify, Semaphore},
+    time::{Instant, advance, sleep},
 };
 
-use crate::support::{HookedStore, Moment, Wire};
+use crate::support::{HookedStore, Moment, VirtualHost, Wire};
 
 /// When legs began to wait for a cancel, and when they saw one.
 #[derive(Clone, Default)]
@@ -59,9 +63,7 @@ async fn what_becomes_due_while_the_driver_looks_is_not_overlooked() {
             nothing()
         }
         // The sleep ends after it was looked for what can run, and before the driver waits.
-        Moment::Looked if parked.swap(false, Relaxed) => {
-            Box::pin(advance(Duration::from_secs(10)))
-        }
+        Moment::Looked if parked.swap(false, Relaxed) => Box::pin(advance(Duration::from_secs(10))),
         _ => nothing(),
     });
     let server = Server::new("naps", "1.0.0").store(store).tool::<nap>();
@@ -127,4 +129,35 @@ async fn a_leg_that_lets_go_late_takes_nothing_from_the_next() {
     wire.get(&id).await;
     let saw = *seen.cancelled.lock().unwrap();
     assert!(saw.is_some_and(|saw| saw - cancelled < Duration::from_secs(1)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_stops_while_it_claims_keeps_nothing_from_others() {
+    let stop = Arc::new(Notify::new());
+    let stops = stop.clone();
+    let claims = Arc::new(AtomicBool::new(false));
+    let claimed = claims.clone();
+    let store = HookedStore::new(MemoryStore::new(), move |moment| match moment {
+        Moment::Committed(record) if record.legs() == 2 && !claims.swap(true, Relaxed) => {
+            stops.notify_one();
+            Box::pin(sleep(Duration::from_secs(1)))
+        }
+        _ => nothing(),
+    });
+    let server = Server::new("waits", "1.0.0").state(Seen::default());
+    let server = server.patience(Duration::from_secs(2)).store(store);
+    let host = VirtualHost::new();
+    let server = server
+        .shutdown_on(async move { stop.notified().await })
+        .host(host);
+    let tasks = server.tasks();
+    let mut wire = Wire::with_host(server.tool::<waits>(), host);
+    let id = wire.task("waits", json!({})).await;
+    wire.until(&id, "input_required").await;
+    wire.accept(&id, "sure", json!({ "value": true })).await;
+    wire.close().await;
+    assert!(claimed.load(Relaxed));
+    let task = tasks.get(&id.as_str().into()).await.unwrap();
+    let due = task.index().due_at;
+    assert!(due.is_some_and(|due| due <= host.now()), "{task:?}");
 }
