@@ -16,7 +16,7 @@ use siding::{
 };
 use tokio::{
     sync::{Notify, Semaphore},
-    time::{Instant, advance, sleep},
+    time::{Instant, advance, sleep, timeout},
 };
 
 use crate::support::{HookedStore, Moment, VirtualHost, Wire};
@@ -160,4 +160,16 @@ async fn a_server_that_stops_while_it_claims_keeps_nothing_from_others() {
     let task = tasks.get(&id.as_str().into()).await.unwrap();
     let due = task.index().due_at;
     assert!(due.is_some_and(|due| due <= host.now()), "{task:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_stops_also_while_nobody_has_said_anything() {
+    let (_client, ours) = tokio::io::duplex(1024);
+    let (reader, writer) = tokio::io::split(ours);
+    let server = Server::new("naps", "1.0.0").tool::<nap>();
+    let serving = server.shutdown_on(async {}).serve(reader, writer);
+    timeout(Duration::from_mins(1), serving)
+        .await
+        .expect("it stops")
+        .unwrap();
 }
