@@ -159,13 +159,18 @@ impl Engine {
         } = &*self.shared;
         closing.cancel();
         legs.close();
-        let host = self.shared.host();
         tokio::select! {
             () = legs.wait() => return,
-            () = host.sleep_until(host.now().after(patience)) => {}
+            () = self.pass(patience) => {}
         }
         hurry.cancel();
         legs.wait().await;
+    }
+
+    /// Waits for `pause`.
+    pub(crate) async fn pass(&self, pause: Duration) {
+        let host = self.shared.host();
+        host.sleep_until(host.now().after(pause)).await;
     }
 
     /// Calls a tool: in this call or as a task, by one decision before any work.

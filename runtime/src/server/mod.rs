@@ -212,8 +212,8 @@ impl<S: Send + Sync + 'static> Server<S> {
 
     /// Shuts the server down in order when `signal` is ready: no more work is taken, and what runs
     /// gets until `patience` is over (default: 10 s) to reach a park or its end before other
-    /// workers may go on with it. The same happens, without a signal, when a client closes its
-    /// streams.
+    /// workers may go on with it; over HTTP, responses under way get as long again. The same happens,
+    /// without a signal, when a client closes its streams.
     pub fn shutdown_on(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
         self.settings.shutdown = Some(Box::pin(signal));
         self
