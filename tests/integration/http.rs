@@ -179,3 +179,25 @@ async fn a_stream_that_a_client_holds_open_does_not_keep_the_server_from_stoppin
     let ended = tokio::time::timeout(patience, serving).await;
     ended.expect("it stops").unwrap().unwrap();
 }
+
+#[tokio::test]
+async fn a_panic_while_the_owner_is_read_is_answered_and_makes_nobody_of_the_caller() {
+    let server = Server::new("owned", "1.0.0")
+        .tool::<whose>()
+        .owner(|request| {
+            let user = request.headers.get("x-user")?.to_str();
+            Some(user.expect("a name in ASCII").to_owned())
+        });
+    let http = Http::start(server).await;
+    let id = create(&http, &[]).await;
+    let odd = [("X-User", "zoë")];
+    for (method, params) in [
+        ("tools/call", json!({ "name": "whose", "arguments": {} })),
+        ("tasks/get", json!({ "taskId": id })),
+    ] {
+        let post = http.post(&odd, method, params);
+        let answer = tokio::time::timeout(std::time::Duration::from_secs(5), post).await;
+        let (_, message) = answer.expect("it is answered");
+        assert_eq!(message["error"]["code"], -32603, "{method}: {message}");
+    }
+}
