@@ -23,6 +23,7 @@ use crate::{
     error::ProtocolError,
     host::{BoxFuture, Host},
     journal::Entry,
+    nesting::{DEEPEST, is_too_deep},
     record::{Closing, Drift, End, Record, TaskId},
     tool::{Outcome, Registered},
 };
@@ -323,6 +324,16 @@ fn end(outcome: Outcome, limits: &Limits) -> End {
         Err(Ok(text)) => tool_error(text),
         Err(Err(error)) => End::Error(error),
     };
+    let too_deep = match &end {
+        End::Result(members) => members.values().any(is_too_deep),
+        End::Error(error) => error.data.as_ref().is_some_and(is_too_deep),
+        End::Cancelled => false,
+    };
+    if too_deep {
+        return End::Error(over_limit(format!(
+            "the result has more than {DEEPEST} lists and objects within each other"
+        )));
+    }
     match serde_json::to_vec(&end).map(|json| json.len()) {
         Ok(bytes) if bytes <= limits.result_bytes => end,
         Ok(bytes) => End::Error(over_limit(format!(
