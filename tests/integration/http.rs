@@ -168,11 +168,11 @@ async fn a_stream_that_a_client_holds_open_does_not_keep_the_server_from_stoppin
         .lines()
         .find_map(|line| line.strip_prefix("mcp-session-id: "))
         .unwrap_or_else(|| panic!("{answer}"));
-    let mut held = tokio::net::TcpStream::connect(address).await.unwrap();
+    let mut listening = tokio::net::TcpStream::connect(address).await.unwrap();
     let request = format!("GET /mcp HTTP/1.1\r\n{head}Mcp-Session-Id: {session}\r\n\r\n");
-    held.write_all(request.as_bytes()).await.unwrap();
+    listening.write_all(request.as_bytes()).await.unwrap();
     let mut begun = [0; 12];
-    held.read_exact(&mut begun).await.unwrap();
+    listening.read_exact(&mut begun).await.unwrap();
     assert_eq!(&begun, b"HTTP/1.1 200");
     stop.notify_one();
     let patience = std::time::Duration::from_secs(5);
