@@ -173,3 +173,27 @@ async fn a_server_stops_also_while_nobody_has_said_anything() {
         .expect("it stops")
         .unwrap();
 }
+
+/// Works for twelve seconds.
+#[mcp_tool(task = "required")]
+async fn works(ctx: &mut Ctx) -> Result<bool> {
+    ctx.step("work", async {
+        sleep(Duration::from_secs(12)).await;
+        Ok(true)
+    })
+    .await
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_goes_on_while_its_lease_is_renewed() {
+    let store = HookedStore::new(MemoryStore::new(), |moment| match moment {
+        // The first write of the leg renews its lease, and takes for ever.
+        Moment::Committed(record) if record.version() == 2 => Box::pin(std::future::pending()),
+        _ => nothing(),
+    });
+    let server = Server::new("works", "1.0.0").store(store).tool::<works>();
+    let mut wire = Wire::tasks(server);
+    let id = wire.task("works", json!({})).await;
+    sleep(Duration::from_secs(13)).await;
+    assert_eq!(wire.get(&id).await["status"], "completed");
+}
