@@ -10,6 +10,7 @@ mod error;
 pub mod host;
 pub mod input;
 pub mod journal;
+mod nesting;
 pub mod prelude;
 pub mod record;
 mod replaying;

@@ -201,6 +201,9 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) status_message: Option<String>,
     pub(crate) updated_at: Timestamp,
+    /// When it last changed, by a clock that was behind `updated_at`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) changed_at: Option<Timestamp>,
     /// From the creation. `None`: without end.
     pub(crate) ttl_ms: Option<u64>,
     /// `_meta` of every view of the task.
@@ -297,18 +300,16 @@ impl Record {
         if let Some(lease) = &self.lease {
             return Some(lease.until);
         }
+        // What clients see never goes back, but nobody waits until a clock that did catches up.
+        let changed_at = self.changed_at.unwrap_or(self.updated_at);
         if self.closing.is_some() {
-            return Some(self.updated_at);
+            return Some(changed_at);
         }
         if self.life != Life::Present {
             return None;
         }
         match self.status {
-            Status::Working => Some(
-                self.asleep
-                    .as_ref()
-                    .map_or(self.updated_at, |sleep| sleep.until),
-            ),
+            Status::Working => Some(self.asleep.as_ref().map_or(changed_at, |sleep| sleep.until)),
             Status::InputRequired => self
                 .questions
                 .iter()

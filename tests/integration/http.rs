@@ -131,3 +131,73 @@ async fn u06_the_owner_is_the_same_in_every_leg_and_nothing_else_of_the_request_
     let text = &task["result"]["result"]["content"][0]["text"];
     assert_eq!(text, r#"Some("alice") Some("alice") true"#);
 }
+
+#[tokio::test]
+async fn a_stream_that_a_client_holds_open_does_not_keep_the_server_from_stopping() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    let stop = std::sync::Arc::new(tokio::sync::Notify::new());
+    let stopped = stop.clone();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = server()
+        .patience(std::time::Duration::from_millis(100))
+        .shutdown_on(async move { stopped.notified().await });
+    let serving = tokio::spawn(server.serve_listener(listener));
+    let head = format!(
+        "Host: {address}\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\n"
+    );
+    let body = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": { "name": "holder", "version": "1" },
+        },
+    });
+    let body = body.to_string();
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\n{head}Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    let session = answer
+        .lines()
+        .find_map(|line| line.strip_prefix("mcp-session-id: "))
+        .unwrap_or_else(|| panic!("{answer}"));
+    let mut listening = tokio::net::TcpStream::connect(address).await.unwrap();
+    let request = format!("GET /mcp HTTP/1.1\r\n{head}Mcp-Session-Id: {session}\r\n\r\n");
+    listening.write_all(request.as_bytes()).await.unwrap();
+    let mut begun = [0; 12];
+    listening.read_exact(&mut begun).await.unwrap();
+    assert_eq!(&begun, b"HTTP/1.1 200");
+    stop.notify_one();
+    let patience = std::time::Duration::from_secs(5);
+    let ended = tokio::time::timeout(patience, serving).await;
+    ended.expect("it stops").unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_panic_while_the_owner_is_read_is_answered_and_makes_nobody_of_the_caller() {
+    let server = Server::new("owned", "1.0.0")
+        .tool::<whose>()
+        .owner(|request| {
+            let user = request.headers.get("x-user")?.to_str();
+            Some(user.expect("a name in ASCII").to_owned())
+        });
+    let http = Http::start(server).await;
+    let id = create(&http, &[]).await;
+    let odd = [("X-User", "zoë")];
+    for (method, params) in [
+        ("tools/call", json!({ "name": "whose", "arguments": {} })),
+        ("tasks/get", json!({ "taskId": id })),
+    ] {
+        let post = http.post(&odd, method, params);
+        let answer = tokio::time::timeout(std::time::Duration::from_secs(5), post).await;
+        let (_, message) = answer.expect("it is answered");
+        assert_eq!(message["error"]["code"], -32603, "{method}: {message}");
+    }
+}

@@ -9,13 +9,17 @@ use std::{
 };
 
 use serde_json::json;
-use siding::{host::BoxFuture, prelude::*, record::Status};
+use siding::{
+    host::{BoxFuture, Host},
+    prelude::*,
+    record::Status,
+};
 use tokio::{
-    sync::Semaphore,
-    time::{Instant, advance},
+    sync::{Notify, Semaphore},
+    time::{Instant, advance, sleep, timeout},
 };
 
-use crate::support::{HookedStore, Moment, Wire};
+use crate::support::{HookedStore, Moment, VirtualHost, Wire};
 
 /// When legs began to wait for a cancel, and when they saw one.
 #[derive(Clone, Default)]
@@ -125,4 +129,71 @@ async fn a_leg_that_lets_go_late_takes_nothing_from_the_next() {
     wire.get(&id).await;
     let saw = *seen.cancelled.lock().unwrap();
     assert!(saw.is_some_and(|saw| saw - cancelled < Duration::from_secs(1)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_stops_while_it_claims_keeps_nothing_from_others() {
+    let stop = Arc::new(Notify::new());
+    let stops = stop.clone();
+    let claims = Arc::new(AtomicBool::new(false));
+    let claimed = claims.clone();
+    let store = HookedStore::new(MemoryStore::new(), move |moment| match moment {
+        Moment::Committed(record) if record.legs() == 2 && !claims.swap(true, Relaxed) => {
+            stops.notify_one();
+            Box::pin(sleep(Duration::from_secs(1)))
+        }
+        _ => nothing(),
+    });
+    let server = Server::new("waits", "1.0.0").state(Seen::default());
+    let server = server.patience(Duration::from_secs(2)).store(store);
+    let host = VirtualHost::new();
+    let server = server
+        .shutdown_on(async move { stop.notified().await })
+        .host(host);
+    let tasks = server.tasks();
+    let mut wire = Wire::with_host(server.tool::<waits>(), host);
+    let id = wire.task("waits", json!({})).await;
+    wire.until(&id, "input_required").await;
+    wire.accept(&id, "sure", json!({ "value": true })).await;
+    wire.close().await;
+    assert!(claimed.load(Relaxed));
+    let task = tasks.get(&id.as_str().into()).await.unwrap();
+    let due = task.index().due_at;
+    assert!(due.is_some_and(|due| due <= host.now()), "{task:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_stops_also_while_nobody_has_said_anything() {
+    let (_client, ours) = tokio::io::duplex(1024);
+    let (reader, writer) = tokio::io::split(ours);
+    let server = Server::new("naps", "1.0.0").tool::<nap>();
+    let serving = server.shutdown_on(async {}).serve(reader, writer);
+    timeout(Duration::from_mins(1), serving)
+        .await
+        .expect("it stops")
+        .unwrap();
+}
+
+/// Works for twelve seconds.
+#[mcp_tool(task = "required")]
+async fn works(ctx: &mut Ctx) -> Result<bool> {
+    ctx.step("work", async {
+        sleep(Duration::from_secs(12)).await;
+        Ok(true)
+    })
+    .await
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_goes_on_while_its_lease_is_renewed() {
+    let store = HookedStore::new(MemoryStore::new(), |moment| match moment {
+        // The first write of the leg renews its lease, and takes for ever.
+        Moment::Committed(record) if record.version() == 2 => Box::pin(std::future::pending()),
+        _ => nothing(),
+    });
+    let server = Server::new("works", "1.0.0").store(store).tool::<works>();
+    let mut wire = Wire::tasks(server);
+    let id = wire.task("works", json!({})).await;
+    sleep(Duration::from_secs(13)).await;
+    assert_eq!(wire.get(&id).await["status"], "completed");
 }

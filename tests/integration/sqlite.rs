@@ -381,3 +381,35 @@ async fn members_that_end_together_are_written_together() {
     assert_eq!(wire.end(&id).await["status"], "completed");
     assert!(store.writes() < 200, "{} writes", store.writes());
 }
+
+/// Gives back what it gets, in so many lists.
+#[mcp_tool(task = "required")]
+async fn wraps(ctx: &mut Ctx, tree: Vec<serde_json::Value>, lists: u32) -> serde_json::Value {
+    ctx.status("wrapping");
+    (0..lists).fold(tree.into(), |tree, _| serde_json::json!([tree]))
+}
+
+#[tokio::test]
+async fn nothing_is_kept_that_is_nested_too_deep_to_be_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(folder.path().join("tasks.db"))
+        .await
+        .unwrap();
+    let server = Server::new("wraps", "1.0.0").store(store.clone());
+    let mut wire = crate::support::Wire::tasks(server.tool::<wraps>());
+    // A text that stands for a list may be as deep as a whole request.
+    let text = format!("{}{}", "[".repeat(127), "]".repeat(127));
+    let arguments = serde_json::json!({ "tree": text, "lists": 0 });
+    let refused = wire.call("wraps", arguments).await.unwrap();
+    assert_eq!(refused["isError"], true, "{refused}");
+    let arguments = serde_json::json!({ "tree": [], "lists": 200 });
+    let id = wire.task("wraps", arguments).await;
+    let task = wire.end(&id).await;
+    assert_eq!(task["error"]["data"]["reason"], "over_limit", "{task}");
+    let listed = store.list(Listing {
+        status: None,
+        after: None,
+        limit: 10,
+    });
+    assert_eq!(listed.await.unwrap().len(), 1);
+}

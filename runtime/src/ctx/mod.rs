@@ -27,10 +27,11 @@ pub use self::{
 };
 use crate::{
     Result,
-    engine::leg::{Entered, Leg, Operation},
+    engine::leg::{Entered, Fault, Leg, Operation},
     host::Timestamp,
     input::{Input, Inputs, Prompts, Question, Questions, Unnamed},
     journal::{Entry, Kind},
+    nesting::is_too_deep,
     record::{Client, TaskId, Ttl},
 };
 
@@ -385,8 +386,13 @@ impl<S: ?Sized> Ctx<S> {
 
     /// Sets a member of the `_meta` that every view of the task has.
     pub fn set_meta(&mut self, key: impl Into<String>, value: impl Into<Value>) {
+        let value = value.into();
+        if is_too_deep(&value) {
+            let text = "the `_meta` of the task has too many lists and objects within each other";
+            return self.leg.stop(Fault::OverLimit(text.into()));
+        }
         self.leg.tell(|told| {
-            told.meta.insert(key.into(), value.into());
+            told.meta.insert(key.into(), value);
         });
     }
 

@@ -15,32 +15,38 @@ const BATCH: usize = 64;
 /// How long to wait after the store failed.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Works until the server stops.
+/// Works until the server stops. It ends between two writes: a claim that is written has its leg,
+/// which lets go of it in its turn.
 pub(super) async fn drive(shared: Arc<Shared>) {
     let work = async {
-        loop {
-            let Err(error) = work(&shared).await;
+        while let Err(error) = work(&shared).await {
             tracing::error!(%error, "the task store failed; trying again");
             let host = shared.host();
-            host.sleep_until(host.now().after(PAUSE)).await;
+            tokio::select! {
+                () = shared.closing.cancelled() => return,
+                () = host.sleep_until(host.now().after(PAUSE)) => {}
+            }
         }
     };
     tokio::select! {
-        // A server that stops claims nothing any more, whatever is due in the same moment.
         biased;
-        () = shared.closing.cancelled() => {}
+        () = shared.stop.cancelled() => {}
         () = work => {}
     }
 }
 
-/// Does all that is due, then waits for the next write or the next due moment; and so on.
-async fn work(shared: &Arc<Shared>) -> Result<std::convert::Infallible, StoreError> {
+/// Does all that is due, then waits for the next write or the next due moment; and so on, until the
+/// server stops.
+async fn work(shared: &Arc<Shared>) -> Result<(), StoreError> {
     let store = &shared.ledger.store;
     // Whatever is written from here on ends the wait.
     let mut seen = store.position().await?;
     loop {
         // What becomes due behind this moment is waited for, so none is between the two.
         let looked = loop {
+            if shared.closing.is_cancelled() {
+                return Ok(());
+            }
             let now = shared.host().now();
             if !(alarms(shared, now).await? | claims(shared, now).await?) {
                 break now;
@@ -54,6 +60,9 @@ async fn work(shared: &Arc<Shared>) -> Result<std::convert::Infallible, StoreErr
             }
         };
         tokio::select! {
+            // A server that stops claims nothing any more, whatever is due in the same moment.
+            biased;
+            () = shared.closing.cancelled() => return Ok(()),
             changes = store.changes(seen) => {
                 let changes = changes?;
                 seen = changes.upto;
@@ -72,8 +81,11 @@ async fn alarms(shared: &Shared, now: Timestamp) -> Result<bool, StoreError> {
         match record.life {
             Life::Tombstone(until) if until <= now => shared.ledger.store.remove(id).await?,
             _ => {
-                shared.raise(id);
-                apply(shared, record.clone(), Event::Alarm).await?;
+                let alarmed = apply(shared, record.clone(), Event::Alarm).await?;
+                // Its time may have become another one meanwhile.
+                if alarmed.is_some_and(|record| record.life != Life::Present) {
+                    shared.raise(id);
+                }
             }
         }
     }
@@ -96,6 +108,9 @@ async fn claims(shared: &Arc<Shared>, now: Timestamp) -> Result<bool, StoreError
     let runnable = runnable.await?;
     let some = !runnable.is_empty();
     for record in runnable {
+        if shared.closing.is_cancelled() {
+            break;
+        }
         let fence = record.fence;
         let claimed = apply(shared, record, Event::Claimed(shared.lease())).await?;
         // Otherwise it only woke up, gave up, or somebody else has it.

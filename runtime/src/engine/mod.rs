@@ -60,7 +60,7 @@ pub(crate) struct Shared {
     worker: String,
     /// The fences and the tokens of the legs that run here, the last of each execution.
     running: Mutex<HashMap<TaskId, (u64, CancellationToken)>>,
-    /// The legs that run here.
+    /// The legs that run here, and whatever begins them.
     legs: TaskTracker,
     /// Raised when no more legs are to begin.
     closing: CancellationToken,
@@ -141,7 +141,7 @@ impl Engine {
             hurry: stop.child_token(),
             stop: stop.clone(),
         });
-        tokio::spawn(driver::drive(shared.clone()));
+        shared.legs.spawn(driver::drive(shared.clone()));
         Self {
             shared,
             _stop: Arc::new(stop.drop_guard()),
@@ -159,13 +159,18 @@ impl Engine {
         } = &*self.shared;
         closing.cancel();
         legs.close();
-        let host = self.shared.host();
         tokio::select! {
             () = legs.wait() => return,
-            () = host.sleep_until(host.now().after(patience)) => {}
+            () = self.pass(patience) => {}
         }
         hurry.cancel();
         legs.wait().await;
+    }
+
+    /// Waits for `pause`.
+    pub(crate) async fn pass(&self, pause: Duration) {
+        let host = self.shared.host();
+        host.sleep_until(host.now().after(pause)).await;
     }
 
     /// Calls a tool: in this call or as a task, by one decision before any work.
@@ -218,6 +223,8 @@ impl Engine {
     /// Makes a task. It is in the store, and so known to every instance, before its first leg
     /// begins and before the client hears of it.
     async fn create(&self, origin: Origin, ttl_ms: Option<u64>) -> Result<Arc<Record>, Rejection> {
+        // A server that stops from here on waits for the leg.
+        let _begins = self.shared.legs.token();
         if self.shared.closing.is_cancelled() {
             let error = ProtocolError::internal("the server is shutting down; try again");
             return Err(error.because("shutting_down").into());

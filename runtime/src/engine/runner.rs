@@ -23,6 +23,7 @@ use crate::{
     error::ProtocolError,
     host::{BoxFuture, Host},
     journal::Entry,
+    nesting::{DEEPEST, is_too_deep},
     record::{Closing, Drift, End, Record, TaskId},
     tool::{Outcome, Registered},
 };
@@ -219,8 +220,19 @@ impl Shared {
     async fn drive_leg(&self, tool: &Registered, leg: &Arc<Leg>, hold: &Hold) -> Turn {
         let mut running = Running::start(tool, leg);
         let host = self.host();
-        let beat = || host.sleep_until(host.now().after(LEASE / 3));
-        let mut heartbeat = beat();
+        // Beside the function, which goes on while the store takes its time.
+        let renewals = async {
+            loop {
+                host.sleep_until(host.now().after(LEASE / 3)).await;
+                match hold.renew(self.lease_end()).await {
+                    Ok(()) if hold.is_over() => leg.cancelled.cancel(),
+                    Ok(()) => {}
+                    // A cancel by another process shows itself here.
+                    Err(Fault::Superseded) => leg.cancelled.cancel(),
+                    Err(fault) => tracing::warn!(?fault, "a lease could not be renewed"),
+                }
+            }
+        };
         let given_up = async {
             if leg.is_closing() {
                 // It has to end what it does, and nothing can be taken from it any more.
@@ -229,24 +241,14 @@ impl Shared {
                 wind_down(host, &leg.cancelled).await;
             }
         };
-        tokio::pin!(given_up);
+        tokio::pin!(given_up, renewals);
         loop {
             let turn = tokio::select! {
                 biased;
                 turn = poll_fn(|cx| running.poll(leg, cx)) => turn,
                 () = &mut given_up => return Turn::Dropped,
                 () = self.hurry.cancelled() => return Turn::Dropped,
-                () = &mut heartbeat => {
-                    heartbeat = beat();
-                    match hold.renew(self.lease_end()).await {
-                        Ok(()) if hold.is_over() => leg.cancelled.cancel(),
-                        Ok(()) => {}
-                        // A cancel by another process shows itself here.
-                        Err(Fault::Superseded) => leg.cancelled.cancel(),
-                        Err(fault) => tracing::warn!(?fault, "a lease could not be renewed"),
-                    }
-                    continue;
-                }
+                () = &mut renewals => continue,
             };
             let told = match turn {
                 Turn::Told(told) => told,
@@ -323,6 +325,16 @@ fn end(outcome: Outcome, limits: &Limits) -> End {
         Err(Ok(text)) => tool_error(text),
         Err(Err(error)) => End::Error(error),
     };
+    let too_deep = match &end {
+        End::Result(members) => members.values().any(is_too_deep),
+        End::Error(error) => error.data.as_ref().is_some_and(is_too_deep),
+        End::Cancelled => false,
+    };
+    if too_deep {
+        return End::Error(over_limit(format!(
+            "the result has more than {DEEPEST} lists and objects within each other"
+        )));
+    }
     match serde_json::to_vec(&end).map(|json| json.len()) {
         Ok(bytes) if bytes <= limits.result_bytes => end,
         Ok(bytes) => End::Error(ProtocolError::over_limit(format!(

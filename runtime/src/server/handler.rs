@@ -117,7 +117,7 @@ impl ServerHandler for Handler {
             arguments: request.arguments.unwrap_or_default(),
             caller,
             client: wire::client(&context),
-            owner: self.owners.of(&context),
+            owner: self.owners.of(&context)?,
             cancelled: context.ct.clone(),
         };
         let reply = self.engine.call(call).await.map_err(wire::rejection)?;
@@ -133,7 +133,7 @@ impl ServerHandler for Handler {
         let id = TaskId::from(request.task_id.as_str());
         let record = self
             .engine
-            .get(&id, self.owners.of(&context).as_deref())
+            .get(&id, self.owners.of(&context)?.as_deref())
             .await
             .map_err(wire::error)?;
         Ok(wire::detailed(&record, self.facts.meta(caller)))
@@ -146,7 +146,7 @@ impl ServerHandler for Handler {
     ) -> Result<(), ErrorData> {
         Self::task_caller(&context)?;
         let id = TaskId::from(request.task_id.as_str());
-        let owner = self.owners.of(&context);
+        let owner = self.owners.of(&context)?;
         let answers = request.input_responses;
         let updated = self.engine.update(&id, owner.as_deref(), answers).await;
         updated.map(drop).map_err(wire::error)
@@ -160,7 +160,7 @@ impl ServerHandler for Handler {
         Self::task_caller(&context)?;
         let id = TaskId::from(request.task_id.as_str());
         self.engine
-            .cancel(&id, self.owners.of(&context).as_deref())
+            .cancel(&id, self.owners.of(&context)?.as_deref())
             .await
             .map_err(wire::error)
     }

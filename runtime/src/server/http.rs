@@ -3,7 +3,7 @@
 use std::{
     convert::Infallible,
     fmt,
-    future::Future,
+    future::{Future, IntoFuture},
     io,
     net::{IpAddr, SocketAddr},
     pin::Pin,
@@ -17,6 +17,7 @@ use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
 };
 use tokio::net::{TcpListener, ToSocketAddrs};
+use tokio_util::sync::CancellationToken;
 use tower_service::Service;
 
 use super::{ServeError, Server, handler::Handler, owner::Owners};
@@ -136,10 +137,12 @@ impl<S: Send + Sync + 'static> Server<S> {
     ///
     /// Outside of a tokio runtime: the server works on its tasks from here on.
     pub fn into_service(self) -> Result<HttpService, ServeError> {
-        self.service().map(|(service, _)| service)
+        self.service(CancellationToken::new())
+            .map(|(service, _)| service)
     }
 
-    fn service(mut self) -> Result<(HttpService, Engine), ServeError> {
+    /// The service, whose streams end with `streams`.
+    fn service(mut self, streams: CancellationToken) -> Result<(HttpService, Engine), ServeError> {
         let access = std::mem::take(&mut self.settings.access);
         let mut config = StreamableHttpServerConfig::default();
         config.allowed_hosts.extend(access.hosts);
@@ -147,7 +150,9 @@ impl<S: Send + Sync + 'static> Server<S> {
             .into_iter()
             .map(Into::into)
             .chain(access.origins);
-        let config = config.with_allowed_origins(origins.collect::<Vec<String>>());
+        let config = config
+            .with_allowed_origins(origins.collect::<Vec<String>>())
+            .with_cancellation_token(streams);
         let handler = self.build()?;
         let engine = handler.engine().clone();
         let service = HttpService {
@@ -185,20 +190,34 @@ impl<S: Send + Sync + 'static> Server<S> {
         self.settings.access.hosts.extend(own_hosts(address));
         let shutdown = self.settings.shutdown.take();
         let patience = self.settings.patience;
-        let (service, engine) = self.service()?;
+        let streams = CancellationToken::new();
+        // Whatever ends the server ends the streams that its clients hold open.
+        let _streams = streams.clone().drop_guard();
+        let (service, engine) = self.service(streams)?;
         let app = Router::new().route_service(PATH, service);
         let closing = engine.clone();
+        let draining = CancellationToken::new();
+        let drains = draining.clone();
         let serve = axum::serve(listener, app).with_graceful_shutdown(async move {
             match shutdown {
                 // Clients may still look at their tasks while work comes to its end.
                 Some(signal) => {
                     signal.await;
                     closing.shut_down(patience).await;
+                    drains.cancel();
                 }
                 None => std::future::pending().await,
             }
         });
-        let served = serve.await;
+        let drained = async {
+            draining.cancelled().await;
+            engine.pass(patience).await;
+        };
+        let served = tokio::select! {
+            served = serve.into_future() => served,
+            // A stream that a client holds open would never end by itself.
+            () = drained => Ok(()),
+        };
         engine.shut_down(patience).await;
         served.map_err(|error: io::Error| ServeError::Transport(error.into()))
     }

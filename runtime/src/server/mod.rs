@@ -212,8 +212,8 @@ impl<S: Send + Sync + 'static> Server<S> {
 
     /// Shuts the server down in order when `signal` is ready: no more work is taken, and what runs
     /// gets until `patience` is over (default: 10 s) to reach a park or its end before other
-    /// workers may go on with it. The same happens, without a signal, when a client closes its
-    /// streams.
+    /// workers may go on with it; over HTTP, responses under way get as long again. The same happens,
+    /// without a signal, when a client closes its streams.
     pub fn shutdown_on(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
         self.settings.shutdown = Some(Box::pin(signal));
         self
@@ -259,33 +259,15 @@ impl<S: Send + Sync + 'static> Server<S> {
         let patience = server.settings.patience;
         let handler = server.build()?;
         let engine = handler.engine().clone();
-        let running = match handler.serve((reader, writer)).await {
-            Ok(running) => running,
-            // A client that leaves before it said anything has not failed us.
-            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-            Err(error) => return Err(ServeError::Transport(error.into())),
-        };
-        let stop = running.cancellation_token();
         let told = async {
             match shutdown {
                 Some(signal) => signal.await,
                 None => std::future::pending().await,
             }
         };
-        let closed = running.waiting();
-        tokio::pin!(closed);
-        let ended = tokio::select! {
-            ended = &mut closed => ended,
-            () = told => {
-                engine.shut_down(patience).await;
-                stop.cancel();
-                closed.await
-            }
-        };
+        let ended = serve_one(handler, (reader, writer), told, patience).await;
         engine.shut_down(patience).await;
         ended
-            .map(drop)
-            .map_err(|error| ServeError::Transport(error.into()))
     }
 
     pub(crate) fn build(self) -> Result<Handler, ServeError> {
@@ -311,6 +293,46 @@ impl<S: Send + Sync + 'static> Server<S> {
         });
         Ok(Handler::new(engine, facts, settings.owners))
     }
+}
+
+/// Serves one client until it leaves, or until the server is `told` to stop and has come to its end.
+async fn serve_one<R, W>(
+    handler: Handler,
+    streams: (R, W),
+    told: impl Future<Output = ()>,
+    patience: Duration,
+) -> Result<(), ServeError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    tokio::pin!(told);
+    let engine = handler.engine().clone();
+    let begun = tokio::select! {
+        begun = handler.serve(streams) => begun,
+        // A client that never said anything misses nothing.
+        () = &mut told => return Ok(()),
+    };
+    let running = match begun {
+        Ok(running) => running,
+        // A client that leaves before it said anything has not failed us.
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => return Err(ServeError::Transport(error.into())),
+    };
+    let stop = running.cancellation_token();
+    let closed = running.waiting();
+    tokio::pin!(closed);
+    let ended = tokio::select! {
+        ended = &mut closed => ended,
+        () = told => {
+            engine.shut_down(patience).await;
+            stop.cancel();
+            closed.await
+        }
+    };
+    ended
+        .map(drop)
+        .map_err(|error| ServeError::Transport(error.into()))
 }
 
 impl Settings {

@@ -1,8 +1,18 @@
 //! Whose request it is.
 
 use std::fmt;
+#[cfg(feature = "http")]
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::{
+    model::ErrorData,
+    service::{RequestContext, RoleServer},
+};
+
+#[cfg(feature = "http")]
+use super::wire;
+#[cfg(feature = "http")]
+use crate::error::ProtocolError;
 
 #[cfg(feature = "http")]
 type Read = dyn Fn(&http::request::Parts) -> Option<String> + Send + Sync;
@@ -25,19 +35,33 @@ impl Owners {
     }
 
     /// The owner; nobody where the request did not come over HTTP.
+    ///
+    /// # Errors
+    ///
+    /// Where the author's code panics: it is not known whose request it is.
     #[cfg(feature = "http")]
-    pub(super) fn of(&self, context: &RequestContext<RoleServer>) -> Option<String> {
-        let read = self.read.as_ref()?;
-        read(context.extensions.get()?)
+    pub(super) fn of(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Option<String>, ErrorData> {
+        let (Some(read), Some(request)) = (&self.read, context.extensions.get()) else {
+            return Ok(None);
+        };
+        catch_unwind(AssertUnwindSafe(|| read(request))).map_err(|_| {
+            tracing::error!("the owner of a request could not be read: the code for it panicked");
+            let error = ProtocolError::internal("the caller could not be identified");
+            wire::error(error.because("panic"))
+        })
     }
 
     #[cfg(not(feature = "http"))]
     #[expect(
         clippy::unused_self,
+        clippy::unnecessary_wraps,
         reason = "there are no requests to read an owner from"
     )]
-    pub(super) fn of(&self, _: &RequestContext<RoleServer>) -> Option<String> {
-        None
+    pub(super) fn of(&self, _: &RequestContext<RoleServer>) -> Result<Option<String>, ErrorData> {
+        Ok(None)
     }
 }
 

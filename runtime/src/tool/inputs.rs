@@ -15,7 +15,10 @@ use super::{
     limits::{Bound, Limit},
     schema::ArgumentsSchema,
 };
-use crate::input::form::whole;
+use crate::{
+    input::form::whole,
+    nesting::{DEEPEST, is_too_deep},
+};
 
 /// A parameter of a tool, apart from its type.
 #[derive(Clone, Debug)]
@@ -333,6 +336,10 @@ impl<'a> Check<'a> {
                 _ => return self.violate(arg.name, format!("does not fit: {error}")),
             },
         };
+        if is_too_deep(value) {
+            let problem = format!("has more than {DEEPEST} lists and objects within each other");
+            return self.violate(arg.name, problem);
+        }
         for limit in &arg.limits {
             if let Some(wanted) = limit.broken_by(value) {
                 self.violate(arg.name, wanted);

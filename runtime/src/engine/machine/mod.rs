@@ -124,6 +124,7 @@ impl Record {
     pub(crate) fn created(origin: Origin, ttl_ms: Option<u64>, lease: Lease) -> Self {
         Self {
             updated_at: origin.created_at,
+            changed_at: None,
             origin: origin.into(),
             status: Status::Working,
             status_message: None,
@@ -223,6 +224,7 @@ fn changed(record: &Record, mut next: Record, journal: JournalChange, now: Times
     if visible {
         next.updated_at = now.max(record.updated_at);
     }
+    next.changed_at = (now < next.updated_at).then_some(now);
     next.version += 1;
     let record = next;
     Verdict::Change(Transition { record, journal }.into(), Report::default())

@@ -132,6 +132,17 @@ fn a_park_puts_its_questions_and_lets_the_leg_go() {
 }
 
 #[test]
+fn a_clock_that_goes_back_holds_nothing_up() {
+    let parked = after(&created(), leg(1, parked_on(&["a"])), at(500));
+    let answered = after(&parked, answers(&[("a", yes())]), at(5));
+    assert_eq!(answered.updated_at, at(500));
+    assert_eq!(answered.index().due_at, Some(at(5)));
+    let released = after(&created(), leg(1, status("ahead")), at(500));
+    let released = after(&released, leg(1, LegEvent::Released), at(5));
+    assert_eq!(released.index().due_at, Some(at(5)));
+}
+
+#[test]
 fn the_last_answer_makes_it_runnable_and_no_earlier_one_does() {
     let parked = after(&created(), leg(1, parked_on(&["a", "b"])), at(5));
     let half = after(&parked, answers(&[("b", yes())]), at(6));
