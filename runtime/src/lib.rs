@@ -26,7 +26,9 @@ pub use self::server::HttpService;
 #[cfg(feature = "sqlite")]
 pub use self::store::SqliteStore;
 pub use self::{
-    ctx::{Context, Ctx, Handle, Journaled, NoState, Serves, Sleeping, Stateful, Step, StepOutcome},
+    ctx::{
+        Context, Ctx, Handle, Journaled, NoState, Serves, Sleeping, Stateful, Step, StepOutcome,
+    },
     decision::Mode,
     engine::limits::Limits,
     error::{Failure, Ok, ProtocolError, Result, ToolError},

@@ -467,9 +467,7 @@ impl<S: ?Sized> Ctx<S> {
 
 /// A state that a context gives.
 #[diagnostic::on_unimplemented(
-    message = "this context has no state",
-    label = "`ctx: &mut Ctx` takes none",
-    note = "write `ctx: &mut Ctx<App>` in the tool, and `.state(app)` on the server before it is added"
+    message = "this context has no state; take it as `ctx: &mut Ctx<App>`, and give the server `.state(app)`"
 )]
 pub trait Stateful {}
 

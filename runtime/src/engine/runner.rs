@@ -331,7 +331,7 @@ fn end(outcome: Outcome, limits: &Limits) -> End {
         End::Cancelled => false,
     };
     if too_deep {
-        return End::Error(over_limit(format!(
+        return End::Error(ProtocolError::over_limit(format!(
             "the result has more than {DEEPEST} lists and objects within each other"
         )));
     }
