@@ -106,7 +106,7 @@ async fn a_panic_while_arguments_are_read_is_answered() {
     let server = Server::new("bombs", "1.0.0").tool::<reads>();
     let mut wire = Wire::tasks(server);
     let call = wire.call("reads", json!({ "fragile": "ä" }));
-    let answer = tokio::time::timeout(std::time::Duration::from_secs(60), call).await;
+    let answer = tokio::time::timeout(std::time::Duration::from_mins(1), call).await;
     let error = answer.expect("it is answered").unwrap_err();
     assert_eq!(error["code"], -32603, "{error}");
     assert_eq!(error["data"]["reason"], "panic", "{error}");
