@@ -18,8 +18,8 @@ fn example() -> PathBuf {
     let example = test.ancestors().nth(2).unwrap().join("examples/deploy");
     if !example.exists() {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let build = ["build", "-p", "siding-examples", "--example", "deploy"];
-        let built = Command::new(cargo).args(build).status().unwrap();
+        let command = ["build", "-p", "siding-examples", "--example", "deploy"];
+        let built = Command::new(cargo).args(command).status().unwrap();
         assert!(
             built.success(),
             "the example `deploy` has to be built first"

@@ -5,6 +5,7 @@ mod part;
 mod retry;
 mod sleep;
 mod step;
+mod taken;
 mod values;
 
 use std::{
@@ -15,15 +16,16 @@ use std::{
 };
 
 use backon::BackoffBuilder;
-use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use uuid::Uuid;
 
+pub(crate) use self::taken::Ticket;
 pub use self::{
     handle::Handle,
     part::{InPart, Part, part},
     sleep::Sleeping,
-    step::{Step, StepOutcome, step_block, step_result},
+    step::{Journaled, Step, StepOutcome, step_block, step_result},
+    taken::{Context, ContextIn, NoState, Serves, context, context_in},
 };
 use crate::{
     Result,
@@ -34,15 +36,6 @@ use crate::{
     nesting::is_too_deep,
     record::{Client, TaskId, Ttl},
 };
-
-/// The state of a tool that takes none.
-///
-/// It is unsized, and so no value of it exists: that is what tells it from every state that a
-/// server can have.
-#[derive(Debug)]
-pub struct NoState {
-    _never: [()],
-}
 
 /// The context of a call: asks, runs steps, tells how it goes.
 ///
@@ -498,115 +491,4 @@ impl<S: ?Sized> fmt::Debug for Ctx<S> {
             .field("task_id", &self.leg.origin.id)
             .finish_non_exhaustive()
     }
-}
-
-/// A state that a tool asks for, and that a server with the state `S` can give.
-#[diagnostic::on_unimplemented(
-    message = "this tool needs a server with another state",
-    label = "it takes `&mut Ctx<{Self}>`, but the state of this server is `{S}`",
-    note = "call `.state(..)` with a value of the tool's state type before this tool is added"
-)]
-pub trait Serves<S> {
-    #[doc(hidden)]
-    fn ctx(leg: Ticket, state: Arc<S>) -> Ctx<Self>;
-}
-
-/// The leg of a context, opaque to everyone else.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Ticket(Arc<Leg>);
-
-impl Ticket {
-    pub(crate) const fn new(leg: Arc<Leg>) -> Self {
-        Self(leg)
-    }
-}
-
-impl<S> Serves<S> for NoState {
-    fn ctx(leg: Ticket, _: Arc<S>) -> Ctx {
-        let stateful = None;
-        Ctx {
-            leg: leg.0,
-            stateful,
-        }
-    }
-}
-
-impl<S> Serves<S> for S {
-    fn ctx(leg: Ticket, state: Arc<S>) -> Ctx<S> {
-        let plain = Ctx {
-            leg: leg.0.clone(),
-            stateful: None,
-        };
-        Ctx {
-            leg: leg.0,
-            stateful: Some((Box::new(plain), state)),
-        }
-    }
-}
-
-/// A value that a step may give: it is written to the journal and read from it.
-#[diagnostic::on_unimplemented(
-    message = "a step cannot give `{Self}`",
-    label = "not writable to the journal, or not readable from it",
-    note = "derive `serde::Serialize` and `serde::Deserialize` for it, or give what it is made of"
-)]
-pub trait Journaled: Serialize + DeserializeOwned + Send {}
-
-#[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned + Send> Journaled for T {}
-
-/// The context of a tool, whatever its state: what the one `&mut` parameter must be.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not the context of a tool",
-    label = "expected `Ctx`, or `Ctx<App>` for a server with a state",
-    note = "the one `&mut` parameter of a tool is its context; take other arguments by value"
-)]
-pub trait Context {
-    /// The state that it gives.
-    type State: ?Sized + Send + Sync + 'static;
-
-    #[doc(hidden)]
-    fn of(ctx: &mut Ctx<Self::State>) -> &mut Self;
-}
-
-impl<S: ?Sized + Send + Sync + 'static> Context for Ctx<S> {
-    type State = S;
-
-    fn of(ctx: &mut Self) -> &mut Self {
-        ctx
-    }
-}
-
-/// The context of a toolbox, or the plain one in it: what the `&mut` parameter of a method must be.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a context of this toolbox",
-    label = "expected `Ctx`, or `Ctx<Self>`",
-    note = "the one `&mut` parameter of a tool is its context; take other arguments by value"
-)]
-pub trait ContextIn<S> {
-    #[doc(hidden)]
-    fn of(ctx: &mut Ctx<S>) -> &mut Self;
-}
-
-impl<S> ContextIn<S> for Ctx<S> {
-    fn of(ctx: &mut Self) -> &mut Self {
-        ctx
-    }
-}
-
-impl<S> ContextIn<S> for Ctx {
-    fn of(ctx: &mut Ctx<S>) -> &mut Self {
-        ctx
-    }
-}
-
-/// The context that a function takes.
-pub fn context<C: Context>(ctx: &mut Ctx<C::State>) -> &mut C {
-    C::of(ctx)
-}
-
-/// The context that a method of `S` takes.
-pub fn context_in<S, C: ContextIn<S>>(ctx: &mut Ctx<S>) -> &mut C {
-    C::of(ctx)
 }

@@ -17,6 +17,17 @@ use crate::{
     journal::{Entry, Kind},
 };
 
+/// A value that a step may give: it is written to the journal and read from it.
+#[diagnostic::on_unimplemented(
+    message = "a step cannot give `{Self}`",
+    label = "not writable to the journal, or not readable from it",
+    note = "derive `serde::Serialize` and `serde::Deserialize` for it, or give what it is made of"
+)]
+pub trait Journaled: Serialize + DeserializeOwned + Send {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + Send> Journaled for T {}
+
 /// A step that waits to be awaited: what `ctx.step(..)` gives.
 #[must_use = "a step runs when it is awaited"]
 pub struct Step<'a, T>(Stage<'a, T>);

@@ -1,6 +1,7 @@
 //! Runs calls and tasks: everything between the wire and the author's function.
 
 mod driver;
+mod ends;
 mod hold;
 pub(crate) mod ledger;
 pub(crate) mod leg;
@@ -186,7 +187,7 @@ impl Engine {
         if decision == Decision::NeedsTasks {
             return Err(Rejection::NeedsTasks);
         }
-        let checked = runner::guard(tool.definition.name, || tool.check(&call.arguments))?;
+        let checked = ends::guard(tool.definition.name, || tool.check(&call.arguments))?;
         let arguments = match checked {
             Ok(arguments) => arguments,
             Err(violations) => {
@@ -196,7 +197,7 @@ impl Engine {
                     call.tool,
                     lines.join("\n")
                 );
-                return Ok(Reply::End(runner::tool_error(text)));
+                return Ok(Reply::End(ends::tool_error(text)));
             }
         };
         let mut origin = self.shared.origin(tool, arguments, call.client, call.owner);

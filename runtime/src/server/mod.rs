@@ -1,5 +1,6 @@
 //! The server that an author builds, and the ways to serve it.
 
+mod elicitation;
 pub(crate) mod handler;
 #[cfg(feature = "http")]
 mod http;

@@ -1,5 +1,6 @@
 //! What a tool is: the vocabulary that `#[mcp_tool]` expands to.
 
+mod arg;
 mod definition;
 mod inputs;
 mod limits;
@@ -9,8 +10,9 @@ mod schema;
 
 pub(crate) use self::registered::{BuildError, Outcome, Registered};
 pub use self::{
+    arg::{Arg, DefaultFor, default},
     definition::{Definition, Detach},
-    inputs::{Arg, DefaultFor, Inputs, default},
+    inputs::Inputs,
     output::{EncodePlain, Output, PeelPlain, Peeled, Probe, Returned},
 };
 use rmcp::model::CallToolResult;

@@ -5,13 +5,13 @@
 //! and never becomes ready, and whatever must end the leg is put in `fault`, which the driver of
 //! the leg reads after every poll and which beats whatever the function returns.
 
+mod fault;
+mod state;
 mod terms;
 #[cfg(test)]
 mod tests;
 
 use std::{
-    collections::{BTreeMap, HashMap},
-    fmt::Display,
     panic::Location,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     task::Waker,
@@ -20,7 +20,8 @@ use std::{
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
-pub(crate) use self::terms::Terms;
+use self::state::State;
+pub(crate) use self::{fault::Fault, terms::Terms};
 use super::{hold::Hold, limits::Limits, machine::Told};
 use crate::{
     ToolError,
@@ -29,11 +30,7 @@ use crate::{
     journal::{Entry, Kind},
     record::{Delivery, Origin, Pinned, Sleep, TaskId},
     replaying::Replaying,
-    store::StoreError,
 };
-
-/// This many operations in a row may be refused at once.
-const REFUSALS: u32 = 1_000;
 
 /// Where the code was when it called an operation.
 type Place = Option<&'static Location<'static>>;
@@ -72,34 +69,6 @@ pub(super) struct Parts {
     pub(super) closing: bool,
     /// The span of the leg.
     pub(super) span: Span,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    journal: Vec<Entry>,
-    /// The bytes of the journal.
-    size: usize,
-    /// The first entry that no operation has met yet.
-    cursor: usize,
-    /// The part in which the code is, for the keys of its operations.
-    part: Option<&'static str>,
-    /// How many entries at the end of the journal are not in the store yet.
-    pending: usize,
-    /// How often each name was used so far.
-    used: HashMap<(Kind, String), u32>,
-    /// How many operations in a row were refused at once.
-    refusals: u32,
-    /// How often each key of a value was used so far.
-    values: HashMap<(&'static str, String), u32>,
-    /// What live operations wait for, in the order in which they were reached.
-    marks: BTreeMap<u64, Waiting>,
-    next_mark: u64,
-    steps_in_flight: usize,
-    fault: Option<Fault>,
-    /// What the record does not have yet.
-    told: Told,
-    /// Wakes the driver of the leg.
-    waker: Option<Waker>,
 }
 
 /// An operation that waits for something that comes from outside.
@@ -152,65 +121,6 @@ pub(crate) struct Parking {
     pub(super) waits: Vec<String>,
     /// A sleep that has just begun.
     pub(super) asleep: Option<Sleep>,
-}
-
-/// Why a leg ended without an outcome of the function.
-#[derive(Debug)]
-pub(crate) enum Fault {
-    /// The code and the journal do not tell the same story.
-    Drift(String),
-    /// A mistake of the author that only shows at run time.
-    Misuse(String),
-    /// It did more than a limit allows.
-    OverLimit(String),
-    /// The store failed; a later leg may do better.
-    Store(StoreError),
-    /// Another worker goes on, or the task ended: nothing of this leg counts any more.
-    Superseded,
-}
-
-impl Fault {
-    fn drift(journal: impl Display, code: impl Display, place: Place) -> Self {
-        if let Some(place) = place {
-            tracing::error!(%journal, %code, %place, "the code of a tool changed under a task");
-        }
-        Self::Drift(format!(
-            "the code of this tool changed while the task waited: the journal has {journal}, the \
-             code has {code}"
-        ))
-    }
-
-    pub(crate) fn form_changed(key: &str, place: Place) -> Self {
-        Self::drift(
-            format_args!("a question `{key}` with another form"),
-            format_args!("a question `{key}` with a changed form"),
-            place,
-        )
-    }
-
-    pub(crate) fn group_changed(key: &str, members: usize) -> Self {
-        Self::drift(
-            format_args!("a group of steps `{key}` with another number of members"),
-            format_args!("one of {members}"),
-            None,
-        )
-    }
-
-    pub(crate) fn arguments_changed(why: &str) -> Self {
-        Self::drift(
-            format_args!("arguments that no longer fit: {why}"),
-            "parameters of other types",
-            None,
-        )
-    }
-
-    pub(crate) fn unreadable(kind: Kind, key: &str, error: impl Display) -> Self {
-        Self::drift(
-            format_args!("a {} `{key}` of another type", kind.noun()),
-            format_args!("a type that cannot read it ({error})"),
-            None,
-        )
-    }
 }
 
 /// A mark of an operation that waits; dropping it withdraws the mark.
@@ -518,60 +428,6 @@ impl Leg {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    /// How often the name was used for operations of the kind, this time included.
-    fn times(&mut self, kind: Kind, name: &str) -> u32 {
-        let times = self.used.entry((kind, name.into())).or_default();
-        *times += 1;
-        *times
-    }
-
-    /// The next entry of an operation, without reading past it.
-    fn next_operation(&mut self) -> Option<Entry> {
-        let rest = &self.journal[self.cursor..];
-        let skipped = rest.iter().take_while(|entry| !entry.kind().is_operation());
-        self.cursor += skipped.count();
-        self.journal.get(self.cursor).cloned()
-    }
-
-    /// A loop that asks until it is answered never waits where it is refused: it would keep its
-    /// thread for good.
-    fn refuse(&mut self, key: &str) -> Result<(), Fault> {
-        self.refusals += 1;
-        if self.refusals < REFUSALS {
-            return Ok(());
-        }
-        Err(Fault::Misuse(format!(
-            "`{key}` is the {REFUSALS}th operation in a row that was refused at once; return the \
-             error instead of trying again"
-        )))
-    }
-
-    fn append(&mut self, entry: Entry, limits: &Limits) -> Result<(), Fault> {
-        self.refusals = 0;
-        self.size += entry.size();
-        if self.size > limits.journal_bytes || self.journal.len() >= limits.journal_entries {
-            return Err(Fault::OverLimit(format!(
-                "the journal of this task would have more than {} entries or {} bytes",
-                limits.journal_entries, limits.journal_bytes
-            )));
-        }
-        self.journal.push(entry);
-        Ok(())
-    }
-
-    fn take_pending(&mut self) -> Vec<Entry> {
-        let from = self.journal.len() - std::mem::take(&mut self.pending);
-        self.journal[from..].to_vec()
-    }
-
-    fn wake(&mut self) {
-        if let Some(waker) = self.waker.take() {
-            waker.wake();
-        }
     }
 }
 

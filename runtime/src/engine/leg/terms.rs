@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Fault, Leg, State};
+use super::{Fault, Leg, state::State};
 use crate::{Mode, ToolError, disclosure::Disclosure};
 
 /// What a tool and its server settle for all operations of a leg.

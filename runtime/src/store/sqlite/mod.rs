@@ -8,6 +8,7 @@ mod statement;
 #[cfg(test)]
 mod tests;
 mod watcher;
+mod write;
 mod writer;
 
 use std::{
@@ -24,7 +25,8 @@ use self::{
     reader::Readers,
     row::{JournalText, Row},
     watcher::Watcher,
-    writer::{Write, Writer},
+    write::Write,
+    writer::Writer,
 };
 use super::{Change, Changes, Insertion, Listing, Runnable, Store, StoreError, Swap};
 use crate::{

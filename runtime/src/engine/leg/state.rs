@@ -1,0 +1,98 @@
+//! How far a leg has come, and what it waits for.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    task::Waker,
+};
+
+use super::{Fault, Waiting};
+use crate::{
+    engine::{limits::Limits, machine::Told},
+    journal::{Entry, Kind},
+};
+
+/// This many operations in a row may be refused at once.
+const REFUSALS: u32 = 1_000;
+
+/// What the operations of a leg change.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) journal: Vec<Entry>,
+    /// The bytes of the journal.
+    pub(super) size: usize,
+    /// The first entry that no operation has met yet.
+    pub(super) cursor: usize,
+    /// The part in which the code is, for the keys of its operations.
+    pub(super) part: Option<&'static str>,
+    /// How many entries at the end of the journal are not in the store yet.
+    pub(super) pending: usize,
+    /// How often each name was used so far.
+    pub(super) used: HashMap<(Kind, String), u32>,
+    /// How many operations in a row were refused at once.
+    pub(super) refusals: u32,
+    /// How often each key of a value was used so far.
+    pub(super) values: HashMap<(&'static str, String), u32>,
+    /// What live operations wait for, in the order in which they were reached.
+    pub(super) marks: BTreeMap<u64, Waiting>,
+    pub(super) next_mark: u64,
+    pub(super) steps_in_flight: usize,
+    pub(super) fault: Option<Fault>,
+    /// What the record does not have yet.
+    pub(super) told: Told,
+    /// Wakes the driver of the leg.
+    pub(super) waker: Option<Waker>,
+}
+
+impl State {
+    /// How often the name was used for operations of the kind, this time included.
+    pub(super) fn times(&mut self, kind: Kind, name: &str) -> u32 {
+        let times = self.used.entry((kind, name.into())).or_default();
+        *times += 1;
+        *times
+    }
+
+    /// The next entry of an operation, without reading past it.
+    pub(super) fn next_operation(&mut self) -> Option<Entry> {
+        let rest = &self.journal[self.cursor..];
+        let skipped = rest.iter().take_while(|entry| !entry.kind().is_operation());
+        self.cursor += skipped.count();
+        self.journal.get(self.cursor).cloned()
+    }
+
+    /// A loop that asks until it is answered never waits where it is refused: it would keep its
+    /// thread for good.
+    pub(super) fn refuse(&mut self, key: &str) -> Result<(), Fault> {
+        self.refusals += 1;
+        if self.refusals < REFUSALS {
+            return Ok(());
+        }
+        Err(Fault::Misuse(format!(
+            "`{key}` is the {REFUSALS}th operation in a row that was refused at once; return the \
+             error instead of trying again"
+        )))
+    }
+
+    pub(super) fn append(&mut self, entry: Entry, limits: &Limits) -> Result<(), Fault> {
+        self.refusals = 0;
+        self.size += entry.size();
+        if self.size > limits.journal_bytes || self.journal.len() >= limits.journal_entries {
+            return Err(Fault::OverLimit(format!(
+                "the journal of this task would have more than {} entries or {} bytes",
+                limits.journal_entries, limits.journal_bytes
+            )));
+        }
+        self.journal.push(entry);
+        Ok(())
+    }
+
+    pub(super) fn take_pending(&mut self) -> Vec<Entry> {
+        let from = self.journal.len() - std::mem::take(&mut self.pending);
+        self.journal[from..].to_vec()
+    }
+
+    pub(super) fn wake(&mut self) {
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+}
