@@ -226,7 +226,8 @@ async fn endless(ctx: &mut Ctx<App>) -> Result<()> {
 fn server() -> (Server<App>, App) {
     let log = App::default();
     let tools = tools![
-        objection, watchful, fragile, nap, values, tells, reserve, tries, each, large, endless
+        objection, stuck, watchful, fragile, nap, values, tells, reserve, tries, each, large,
+        endless
     ];
     (
         Server::new("lasting", "1.0.0")
@@ -383,6 +384,33 @@ async fn u23_an_expiry_while_parked_cleans_up_once_and_is_not_found_meanwhile() 
     assert_eq!(error["code"], -32602);
     settle().await;
     assert_eq!(log.take(), ["reserve", "release"]);
+}
+
+/// Cleans up without ever coming to an end.
+#[mcp_tool(task = "required")]
+async fn stuck(ctx: &mut Ctx<App>) -> Result<bool> {
+    let sure: Result<bool> = ctx.input("Sure?").key("sure").await;
+    let log = ctx.state();
+    ctx.cleanup("clean", async {
+        log.add("cleaning");
+        std::future::pending::<Result<()>>().await
+    })
+    .await?;
+    sure
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cleanup_that_hangs_is_tried_three_times_and_then_given_up() {
+    let (mut wire, log) = wire();
+    let id = wire.task("stuck", json!({})).await;
+    wire.until(&id, "input_required").await;
+    wire.cancel(&id).await.unwrap();
+    sleep(Duration::from_mins(50)).await;
+    assert_eq!(log.take().len(), 3);
+    assert_eq!(wire.get(&id).await["status"], "cancelled");
+    sleep(Duration::from_mins(15)).await;
+    let error = wire.request("tasks/get", json!({ "taskId": id })).await;
+    assert_eq!(error.unwrap_err()["data"]["reason"], "expired");
 }
 
 #[tokio::test(start_paused = true)]

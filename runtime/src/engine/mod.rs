@@ -38,6 +38,8 @@ use crate::{
 
 /// How long a claim lasts without a word from its leg.
 const LEASE: Duration = Duration::from_secs(30);
+/// How long a leg that cleans up may take.
+const CLEANING: Duration = Duration::from_mins(5);
 /// How long a leg may go on after it was cancelled.
 const GRACE: Duration = Duration::from_secs(5);
 

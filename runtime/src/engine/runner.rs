@@ -10,7 +10,7 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    GRACE, LEASE, Shared,
+    CLEANING, GRACE, LEASE, Shared,
     ends::{end, failed, panicked, text_of},
     hold::Hold,
     leg::{self, Fault, Leg, Parking},
@@ -230,8 +230,8 @@ impl Shared {
         };
         let given_up = async {
             if leg.is_closing() {
-                // It has to end what it does, and nothing can be taken from it any more.
-                std::future::pending::<()>().await;
+                // It may try again, but not for ever.
+                host.sleep_until(host.now().after(CLEANING)).await;
             } else {
                 wind_down(host, &leg.cancelled).await;
             }

@@ -148,7 +148,6 @@ impl Drop for InFlight {
 
 impl Leg {
     pub(super) fn new(parts: Parts) -> Arc<Self> {
-        let size = parts.journal.iter().map(Entry::size).sum();
         let replays = parts
             .journal
             .iter()
@@ -163,11 +162,7 @@ impl Leg {
             terms: OnceLock::new(),
             replaying: Replaying::new(replays, parts.span),
             flushing: tokio::sync::Mutex::default(),
-            state: Mutex::new(State {
-                journal: parts.journal,
-                size,
-                ..State::default()
-            }),
+            state: Mutex::new(State::new(parts.journal)),
         })
     }
 
@@ -193,7 +188,7 @@ impl Leg {
         let former = operation.was.iter().map(|name| state.qualified(name));
         let mut keys: Vec<String> = former.map(|name| numbered(&name, times)).collect();
         keys.push(key.clone());
-        let entry = state.next_operation();
+        let entry = state.next_operation().cloned();
         let fits =
             |entry: &Entry| entry.kind() == kind && keys.iter().any(|key| entry.key() == key);
         match entry {
@@ -238,18 +233,15 @@ impl Leg {
     /// The entry that belongs to the operation `key`, where the journal has one of the kind.
     pub(crate) fn belonging(&self, kind: Kind, key: &str) -> Option<Entry> {
         let state = self.lock();
-        let belongs = |entry: &&Entry| entry.kind() == kind && entry.key() == key;
-        state.journal.iter().find(belongs).cloned()
+        state.belonging(&[kind], key).cloned()
     }
 
     /// What came back for the question `key`: an answer or the end of its time, whichever the
     /// journal has first.
     pub(crate) fn answer(&self, key: &str) -> Option<Entry> {
         let state = self.lock();
-        let came_back = |entry: &&Entry| {
-            matches!(entry.kind(), Kind::Answered | Kind::TimedOut) && entry.key() == key
-        };
-        state.journal.iter().find(came_back).cloned()
+        let kinds = [Kind::Answered, Kind::TimedOut];
+        state.belonging(&kinds, key).cloned()
     }
 
     /// Whether a question can be put in this leg.

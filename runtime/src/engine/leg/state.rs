@@ -18,8 +18,10 @@ const REFUSALS: u32 = 1_000;
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) journal: Vec<Entry>,
+    /// Where the entries are that belong to an operation, by kind and key; the first of each counts.
+    belonging: HashMap<(Kind, String), usize>,
     /// The bytes of the journal.
-    pub(super) size: usize,
+    size: usize,
     /// The first entry that no operation has met yet.
     pub(super) cursor: usize,
     /// The part in which the code is, for the keys of its operations.
@@ -44,6 +46,32 @@ pub(super) struct State {
 }
 
 impl State {
+    pub(super) fn new(journal: Vec<Entry>) -> Self {
+        let mut state = Self::default();
+        for entry in journal {
+            state.push(entry);
+        }
+        state
+    }
+
+    fn push(&mut self, entry: Entry) {
+        self.size += entry.size();
+        if !entry.kind().is_operation() {
+            let place = self.journal.len();
+            let belongs = (entry.kind(), entry.key().to_owned());
+            self.belonging.entry(belongs).or_insert(place);
+        }
+        self.journal.push(entry);
+    }
+
+    /// The first entry of one of the kinds that belongs to the operation `key`.
+    pub(super) fn belonging(&self, kinds: &[Kind], key: &str) -> Option<&Entry> {
+        let places = kinds
+            .iter()
+            .filter_map(|kind| self.belonging.get(&(*kind, key.to_owned())));
+        self.journal.get(*places.min()?)
+    }
+
     /// How often the name was used for operations of the kind, this time included.
     pub(super) fn times(&mut self, kind: Kind, name: &str) -> u32 {
         let times = self.used.entry((kind, name.into())).or_default();
@@ -52,11 +80,11 @@ impl State {
     }
 
     /// The next entry of an operation, without reading past it.
-    pub(super) fn next_operation(&mut self) -> Option<Entry> {
+    pub(super) fn next_operation(&mut self) -> Option<&Entry> {
         let rest = &self.journal[self.cursor..];
         let skipped = rest.iter().take_while(|entry| !entry.kind().is_operation());
         self.cursor += skipped.count();
-        self.journal.get(self.cursor).cloned()
+        self.journal.get(self.cursor)
     }
 
     /// A loop that asks until it is answered never waits where it is refused: it would keep its
@@ -74,14 +102,14 @@ impl State {
 
     pub(super) fn append(&mut self, entry: Entry, limits: &Limits) -> Result<(), Fault> {
         self.refusals = 0;
-        self.size += entry.size();
-        if self.size > limits.journal_bytes || self.journal.len() >= limits.journal_entries {
+        let size = self.size + entry.size();
+        if size > limits.journal_bytes || self.journal.len() >= limits.journal_entries {
             return Err(Fault::OverLimit(format!(
                 "the journal of this task would have more than {} entries or {} bytes",
                 limits.journal_entries, limits.journal_bytes
             )));
         }
-        self.journal.push(entry);
+        self.push(entry);
         Ok(())
     }
 
