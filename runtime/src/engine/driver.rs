@@ -76,20 +76,29 @@ async fn work(shared: &Arc<Shared>) -> Result<(), StoreError> {
 /// Ends what is over, and forgets what was over long enough. Tells whether there was any.
 async fn alarms(shared: &Shared, now: Timestamp) -> Result<bool, StoreError> {
     let alarmed = shared.ledger.store.alarmed(now, BATCH).await?;
+    // One record that the store cannot write keeps the others from nothing.
+    let mut failed = None;
     for record in &alarmed {
-        let id = record.id();
-        match record.life {
-            Life::Tombstone(until) if until <= now => shared.ledger.store.remove(id).await?,
-            _ => {
-                let alarmed = apply(shared, record.clone(), Event::Alarm).await?;
-                // Its time may have become another one meanwhile.
-                if alarmed.is_some_and(|record| record.life != Life::Present) {
-                    shared.raise(id);
-                }
-            }
+        if let Err(error) = alarm(shared, record, now).await {
+            failed.get_or_insert(error);
         }
     }
-    Ok(!alarmed.is_empty())
+    failed.map_or(Ok(!alarmed.is_empty()), Err)
+}
+
+async fn alarm(shared: &Shared, record: &Arc<Record>, now: Timestamp) -> Result<(), StoreError> {
+    let id = record.id();
+    match record.life {
+        Life::Tombstone(until) if until <= now => shared.ledger.store.remove(id).await,
+        _ => {
+            let alarmed = apply(shared, record.clone(), Event::Alarm).await?;
+            // Its time may have become another one meanwhile.
+            if alarmed.is_some_and(|record| record.life != Life::Present) {
+                shared.raise(id);
+            }
+            Ok(())
+        }
+    }
 }
 
 /// Runs the next legs of what can run. Tells whether there was any.
@@ -107,19 +116,27 @@ async fn claims(shared: &Arc<Shared>, now: Timestamp) -> Result<bool, StoreError
     });
     let runnable = runnable.await?;
     let some = !runnable.is_empty();
+    let mut failed = None;
     for record in runnable {
         if shared.closing.is_cancelled() {
             break;
         }
-        let fence = record.fence;
-        let claimed = apply(shared, record, Event::Claimed(shared.lease())).await?;
-        // Otherwise it only woke up, gave up, or somebody else has it.
-        if let Some(record) = claimed.filter(|record| record.fence != fence) {
-            let journal = shared.ledger.store.journal(record.id()).await?;
-            shared.spawn_leg(record, journal);
+        if let Err(error) = claim(shared, record).await {
+            failed.get_or_insert(error);
         }
     }
-    Ok(some)
+    failed.map_or(Ok(some), Err)
+}
+
+async fn claim(shared: &Arc<Shared>, record: Arc<Record>) -> Result<(), StoreError> {
+    let fence = record.fence;
+    let claimed = apply(shared, record, Event::Claimed(shared.lease())).await?;
+    // Otherwise it only woke up, gave up, or somebody else has it.
+    if let Some(record) = claimed.filter(|record| record.fence != fence) {
+        let journal = shared.ledger.store.journal(record.id()).await?;
+        shared.spawn_leg(record, journal);
+    }
+    Ok(())
 }
 
 /// Stops the legs here whose executions were ended elsewhere.
