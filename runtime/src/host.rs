@@ -50,8 +50,7 @@ impl Timestamp {
     /// The point `pause` later, or the last one there is.
     #[must_use]
     pub fn after(self, pause: Duration) -> Self {
-        let millis = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-        Self(self.0.saturating_add(millis))
+        Self(self.0.saturating_add(whole_millis(pause)))
     }
 
     /// How long it is from `earlier` until this point, zero where that lies behind it.
@@ -70,6 +69,11 @@ impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", humantime::format_rfc3339_millis((*self).into()))
     }
+}
+
+/// The milliseconds of a duration, or as many as there can be.
+pub(crate) fn whole_millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Where a server takes time, waiting and randomness from.
@@ -101,7 +105,7 @@ impl Host for SystemHost {
         let elapsed = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
-        Timestamp(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX))
+        Timestamp(whole_millis(elapsed))
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the door")]

@@ -1,11 +1,15 @@
 //! What a store keeps of an execution, beside its journal.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Map, Value};
 
-use crate::{error::ProtocolError, host::Timestamp, input::form::Ask};
+use crate::{
+    error::ProtocolError,
+    host::{Timestamp, whole_millis},
+    input::form::Ask,
+};
 
 /// The format of the records that this version writes.
 pub(crate) const FORMAT: u32 = 1;
@@ -120,6 +124,12 @@ pub struct Client {
 /// A time to live, in milliseconds from the creation. `None`: without end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ttl(pub(crate) Option<u64>);
+
+impl From<Option<Duration>> for Ttl {
+    fn from(ttl: Option<Duration>) -> Self {
+        Self(ttl.map(whole_millis))
+    }
+}
 
 /// A question as it was put, under its key on the wire.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -45,8 +45,8 @@ impl Replaying {
         }
     }
 
-    /// From here on everything is new.
-    pub(crate) fn is_over(&self) {
+    /// Ends the replay: from here on everything is new.
+    pub(crate) fn end(&self) {
         if self.flag.swap(false, Relaxed) {
             self.span.record("replaying", false);
         }

@@ -5,6 +5,7 @@ use std::{
     collections::BTreeMap,
     env,
     fs::{self, OpenOptions},
+    future::ready,
     io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
@@ -16,16 +17,15 @@ use std::{
 
 use serde_json::{Value, json};
 use siding::{
-    SqliteStore, Store,
+    SqliteStore,
     host::{BoxFuture, Host, SystemHost, Timestamp},
-    journal::{Entry, Kind},
+    journal::Kind,
     prelude::*,
-    record::{Record, TaskId},
-    store::{Change, Changes, Insertion, JournalChange, Listing, Runnable, StoreError, Swap},
+    store::JournalChange,
 };
 use tokio::time::Duration;
 
-use crate::support::Declares;
+use crate::support::{Declares, HookedStore, Moment};
 
 /// How often the server is killed at each point.
 const KILLS: usize = 40;
@@ -102,17 +102,11 @@ impl Host for LaterLife {
     }
 }
 
-/// A store that halts the process where it would write more after an answer was made durable.
-#[derive(Debug)]
-struct HaltsAfterAnswer {
-    inner: SqliteStore,
-    armed: bool,
-    answered: AtomicBool,
-}
-
-impl Store for HaltsAfterAnswer {
-    fn commit(&self, change: Change) -> BoxFuture<'_, Result<Swap, StoreError>> {
-        Box::pin(async move {
+/// The store, which halts the process where it would write more after an answer was made durable.
+fn halting_after_answer(store: SqliteStore) -> HookedStore {
+    let answered = AtomicBool::new(false);
+    HookedStore::new(store, move |moment| {
+        if let Moment::Committing(change) = moment {
             let answers = match &change.journal {
                 JournalChange::Append(entries) => {
                     entries.iter().any(|entry| entry.kind() == Kind::Answered)
@@ -120,77 +114,12 @@ impl Store for HaltsAfterAnswer {
                 JournalChange::Clear => false,
             };
             // The claim of the next leg may come before this one hears that the answer is durable.
-            if self.answered.fetch_or(answers, Relaxed) && !answers && self.armed {
+            if answered.fetch_or(answers, Relaxed) && !answers {
                 halt();
             }
-            self.inner.commit(change).await
-        })
-    }
-
-    fn insert(
-        &self,
-        record: Arc<Record>,
-        limit: u64,
-    ) -> BoxFuture<'_, Result<Insertion, StoreError>> {
-        self.inner.insert(record, limit)
-    }
-
-    fn load<'a>(
-        &'a self,
-        id: &'a TaskId,
-    ) -> BoxFuture<'a, Result<Option<Arc<Record>>, StoreError>> {
-        self.inner.load(id)
-    }
-
-    fn journal<'a>(&'a self, id: &'a TaskId) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
-        self.inner.journal(id)
-    }
-
-    fn runnable<'a>(
-        &'a self,
-        query: Runnable<'a>,
-    ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
-        self.inner.runnable(query)
-    }
-
-    fn alarmed(
-        &self,
-        now: Timestamp,
-        limit: usize,
-    ) -> BoxFuture<'_, Result<Vec<Arc<Record>>, StoreError>> {
-        self.inner.alarmed(now, limit)
-    }
-
-    fn next_due<'a>(
-        &'a self,
-        pool: &'a str,
-        now: Timestamp,
-    ) -> BoxFuture<'a, Result<Option<Timestamp>, StoreError>> {
-        self.inner.next_due(pool, now)
-    }
-
-    fn list<'a>(
-        &'a self,
-        query: Listing<'a>,
-    ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
-        self.inner.list(query)
-    }
-
-    fn remove<'a>(&'a self, id: &'a TaskId) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.inner.remove(id)
-    }
-
-    fn position(&self) -> BoxFuture<'_, Result<u64, StoreError>> {
-        self.inner.position()
-    }
-
-    fn changes(&self, after: u64) -> BoxFuture<'_, Result<Changes, StoreError>> {
-        self.inner.changes(after)
-    }
-
-    fn is_durable(&self) -> bool {
-        true
-    }
+        }
+        Box::pin(ready(()))
+    })
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -211,17 +140,17 @@ async fn the_server_that_is_killed() {
             }
         });
     }
-    let store = HaltsAfterAnswer {
-        inner: store,
-        armed: point == "resume",
-        answered: AtomicBool::new(false),
-    };
     let shop = Arc::new(Shop {
         effects: folder.join("effects"),
         halts_in_step: AtomicBool::new(point == "step"),
     });
     let server = Server::new("shop", "1.0.0").state(shop).tool::<deploy>();
-    let server = server.store(store).host(LaterLife(life.parse().unwrap()));
+    let server = if point == "resume" {
+        server.store(halting_after_answer(store))
+    } else {
+        server.store(store)
+    };
+    let server = server.host(LaterLife(life.parse().unwrap()));
     server
         .serve(tokio::io::stdin(), tokio::io::stdout())
         .await

@@ -373,8 +373,7 @@ impl<S: ?Sized> Ctx<S> {
     /// Sets the time to live of the task, counted from its creation; `None` is without end. One
     /// that is over already ends the task.
     pub fn set_ttl(&mut self, ttl: Option<Duration>) {
-        let millis = ttl.map(|ttl| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
-        self.leg.tell(|told| told.ttl = Some(Ttl(millis)));
+        self.leg.tell(|told| told.ttl = Some(Ttl::from(ttl)));
     }
 
     /// Sets a member of the `_meta` that every view of the task has.

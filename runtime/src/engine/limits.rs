@@ -1,6 +1,8 @@
-//! How much a task may take.
+//! How much a task, and all of them together, may take.
 
-/// How much one call may take; over a limit is a clear error, and nothing is evicted for it.
+/// How much one call, and all tasks together, may take.
+///
+/// Over a limit is a clear error, and nothing is evicted for it.
 ///
 /// ```
 /// use siding::{Limits, prelude::*};

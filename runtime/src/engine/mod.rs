@@ -244,43 +244,13 @@ impl Engine {
         Ok(record)
     }
 
-    /// The task as it stands.
+    /// The task, if it is there for this owner. What belongs to others is not there, and only its
+    /// owner is told that a task was there.
     pub(crate) async fn get(
         &self,
         id: &TaskId,
         owner: Option<&str>,
     ) -> Result<Arc<Record>, ProtocolError> {
-        self.find(id, owner).await
-    }
-
-    /// Takes answers for a task.
-    pub(crate) async fn update(
-        &self,
-        id: &TaskId,
-        owner: Option<&str>,
-        answers: BTreeMap<String, Value>,
-    ) -> Result<Report, ProtocolError> {
-        let known = self.find(id, owner).await?;
-        let (_, report) = self.apply(known, Event::Answered(answers)).await?;
-        tracing::debug!(task = %id, ?report, "update");
-        Ok(report)
-    }
-
-    /// Cancels a task: final for everyone who looks, at once.
-    pub(crate) async fn cancel(
-        &self,
-        id: &TaskId,
-        owner: Option<&str>,
-    ) -> Result<(), ProtocolError> {
-        let known = self.find(id, owner).await?;
-        self.apply(known, Event::Cancelled { reason: None }).await?;
-        self.shared.raise(id);
-        Ok(())
-    }
-
-    /// The task, if it is there for this owner. What belongs to others is not there, and only its
-    /// owner is told that a task was there.
-    async fn find(&self, id: &TaskId, owner: Option<&str>) -> Result<Arc<Record>, ProtocolError> {
         let record = match self.shared.ledger.load(id).await {
             Ok(record) => record,
             Err(why) => return Err(rejected(why, id)),
@@ -293,6 +263,31 @@ impl Engine {
             return Err(ProtocolError::invalid_params(message).because("expired"));
         }
         Ok(record)
+    }
+
+    /// Takes answers for a task.
+    pub(crate) async fn update(
+        &self,
+        id: &TaskId,
+        owner: Option<&str>,
+        answers: BTreeMap<String, Value>,
+    ) -> Result<Report, ProtocolError> {
+        let known = self.get(id, owner).await?;
+        let (_, report) = self.apply(known, Event::Answered(answers)).await?;
+        tracing::debug!(task = %id, ?report, "update");
+        Ok(report)
+    }
+
+    /// Cancels a task: final for everyone who looks, at once.
+    pub(crate) async fn cancel(
+        &self,
+        id: &TaskId,
+        owner: Option<&str>,
+    ) -> Result<(), ProtocolError> {
+        let known = self.get(id, owner).await?;
+        self.apply(known, Event::Cancelled { reason: None }).await?;
+        self.shared.raise(id);
+        Ok(())
     }
 
     async fn apply(

@@ -198,7 +198,7 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
-    /// Sets how much one call may take.
+    /// Sets how much one call, and all tasks together, may take.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.limits = limits;
         self

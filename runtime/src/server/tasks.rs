@@ -108,8 +108,7 @@ impl Tasks {
     ///
     /// Where there is no such task, or the store failed.
     pub async fn set_ttl(&self, id: &TaskId, ttl: Option<Duration>) -> Result<(), TaskError> {
-        let millis = ttl.map(|ttl| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
-        self.apply(id, Event::TtlSet(millis)).await
+        self.apply(id, Event::TtlSet(ttl.into())).await
     }
 
     /// Waits until a task has ended, and gives it as it ended.

@@ -7,20 +7,14 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
-use super::TestServer;
-use crate::{
-    MemoryStore, Server,
-    host::{BoxFuture, Timestamp},
-    journal::Entry,
-    record::{Record, TaskId},
-    store::{Change, Changes, Insertion, Listing, Runnable, Store, StoreError, Swap},
-};
+use super::{TestServer, around::store_around};
+use crate::{MemoryStore, Server, host::BoxFuture};
 
 /// A store in memory that can be made to go silent right after a write: the write is done, and
 /// nobody hears of it.
 #[derive(Clone, Debug)]
 pub(super) struct CrashStore {
-    inner: MemoryStore,
+    store: MemoryStore,
     plan: Arc<Mutex<Plan>>,
 }
 
@@ -35,7 +29,7 @@ struct Plan {
 impl CrashStore {
     pub(super) fn new() -> Self {
         Self {
-            inner: MemoryStore::new(),
+            store: MemoryStore::new(),
             plan: Arc::new(Mutex::new(Plan {
                 left: None,
                 crashed: CancellationToken::new(),
@@ -70,15 +64,15 @@ impl CrashStore {
     }
 
     /// What a process sees of `work`: nothing any more, once it died.
-    async fn alive<T>(&self, work: BoxFuture<'_, T>) -> T {
+    async fn read<T>(&self, work: BoxFuture<'_, T>) -> T {
         if self.crashed().is_cancelled() {
             return std::future::pending().await;
         }
         work.await
     }
 
-    async fn write<T>(&self, work: BoxFuture<'_, T>) -> T {
-        let done = self.alive(work).await;
+    async fn write<'a, T>(&'a self, write: impl Fn() -> BoxFuture<'a, T>) -> T {
+        let done = self.read(write()).await;
         let crashes = {
             let mut plan = self.plan();
             plan.left = plan.left.map(|left| left.saturating_sub(1));
@@ -92,76 +86,8 @@ impl CrashStore {
     }
 }
 
-impl Store for CrashStore {
-    fn insert(
-        &self,
-        record: Arc<Record>,
-        limit: u64,
-    ) -> BoxFuture<'_, Result<Insertion, StoreError>> {
-        Box::pin(self.write(self.inner.insert(record, limit)))
-    }
-
-    fn load<'a>(
-        &'a self,
-        id: &'a TaskId,
-    ) -> BoxFuture<'a, Result<Option<Arc<Record>>, StoreError>> {
-        Box::pin(self.alive(self.inner.load(id)))
-    }
-
-    fn journal<'a>(&'a self, id: &'a TaskId) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
-        Box::pin(self.alive(self.inner.journal(id)))
-    }
-
-    fn commit(&self, change: Change) -> BoxFuture<'_, Result<Swap, StoreError>> {
-        Box::pin(self.write(self.inner.commit(change)))
-    }
-
-    fn runnable<'a>(
-        &'a self,
-        query: Runnable<'a>,
-    ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
-        Box::pin(self.alive(self.inner.runnable(query)))
-    }
-
-    fn alarmed(
-        &self,
-        now: Timestamp,
-        limit: usize,
-    ) -> BoxFuture<'_, Result<Vec<Arc<Record>>, StoreError>> {
-        Box::pin(self.alive(self.inner.alarmed(now, limit)))
-    }
-
-    fn next_due<'a>(
-        &'a self,
-        pool: &'a str,
-        now: Timestamp,
-    ) -> BoxFuture<'a, Result<Option<Timestamp>, StoreError>> {
-        Box::pin(self.alive(self.inner.next_due(pool, now)))
-    }
-
-    fn list<'a>(
-        &'a self,
-        query: Listing<'a>,
-    ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
-        Box::pin(self.alive(self.inner.list(query)))
-    }
-
-    fn remove<'a>(&'a self, id: &'a TaskId) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(self.write(self.inner.remove(id)))
-    }
-
-    fn position(&self) -> BoxFuture<'_, Result<u64, StoreError>> {
-        Box::pin(self.alive(self.inner.position()))
-    }
-
-    fn changes(&self, after: u64) -> BoxFuture<'_, Result<Changes, StoreError>> {
-        Box::pin(self.alive(self.inner.changes(after)))
-    }
-
-    fn is_durable(&self) -> bool {
-        true
-    }
-}
+// For a server it is durable: what is in it outlives every crash.
+store_around! { CrashStore, is_durable: |_| true }
 
 /// Plays `script` again and again, each time with a crash after one more write, until it gets
 /// through without meeting the crash. Gives the number of crashes.

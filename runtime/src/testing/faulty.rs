@@ -6,11 +6,10 @@ use std::{
     time::Duration,
 };
 
+use super::around::store_around;
 use crate::{
-    host::{BoxFuture, Timestamp},
-    journal::Entry,
-    record::{Record, TaskId},
-    store::{Change, Changes, Insertion, Listing, Runnable, Store, StoreError, Swap},
+    host::BoxFuture,
+    store::{Store, StoreError},
 };
 
 /// What happens to a write.
@@ -127,76 +126,7 @@ impl FaultyStore {
     }
 }
 
-impl Store for FaultyStore {
-    fn insert(
-        &self,
-        record: Arc<Record>,
-        limit: u64,
-    ) -> BoxFuture<'_, Result<Insertion, StoreError>> {
-        Box::pin(self.write(move || self.store.insert(record.clone(), limit)))
-    }
-
-    fn load<'a>(
-        &'a self,
-        id: &'a TaskId,
-    ) -> BoxFuture<'a, Result<Option<Arc<Record>>, StoreError>> {
-        Box::pin(self.read(self.store.load(id)))
-    }
-
-    fn journal<'a>(&'a self, id: &'a TaskId) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
-        Box::pin(self.read(self.store.journal(id)))
-    }
-
-    fn commit(&self, change: Change) -> BoxFuture<'_, Result<Swap, StoreError>> {
-        Box::pin(self.write(move || self.store.commit(change.clone())))
-    }
-
-    fn runnable<'a>(
-        &'a self,
-        query: Runnable<'a>,
-    ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
-        Box::pin(self.read(self.store.runnable(query)))
-    }
-
-    fn alarmed(
-        &self,
-        now: Timestamp,
-        limit: usize,
-    ) -> BoxFuture<'_, Result<Vec<Arc<Record>>, StoreError>> {
-        Box::pin(self.read(self.store.alarmed(now, limit)))
-    }
-
-    fn next_due<'a>(
-        &'a self,
-        pool: &'a str,
-        now: Timestamp,
-    ) -> BoxFuture<'a, Result<Option<Timestamp>, StoreError>> {
-        Box::pin(self.read(self.store.next_due(pool, now)))
-    }
-
-    fn list<'a>(
-        &'a self,
-        query: Listing<'a>,
-    ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
-        Box::pin(self.read(self.store.list(query)))
-    }
-
-    fn remove<'a>(&'a self, id: &'a TaskId) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(self.write(move || self.store.remove(id)))
-    }
-
-    fn position(&self) -> BoxFuture<'_, Result<u64, StoreError>> {
-        Box::pin(self.read(self.store.position()))
-    }
-
-    fn changes(&self, after: u64) -> BoxFuture<'_, Result<Changes, StoreError>> {
-        Box::pin(self.read(self.store.changes(after)))
-    }
-
-    fn is_durable(&self) -> bool {
-        self.store.is_durable()
-    }
-}
+store_around! { FaultyStore, is_durable: |around| around.store.is_durable() }
 
 #[expect(
     clippy::disallowed_methods,

@@ -30,6 +30,7 @@
 #[derive(Debug)]
 pub struct Page;
 
+mod around;
 mod crash;
 mod faulty;
 mod host;

@@ -132,7 +132,7 @@ async fn replay<S: Send + Sync + 'static>(
                 drift.message
             );
         }
-        match next_due(&record, recording) {
+        match awaited(&record, recording) {
             Some(Outside::Moment(moment)) => host.advance_to(moment),
             Some(Outside::Answer(key, response)) => {
                 let answers = [(key, response)].into();
@@ -149,13 +149,14 @@ async fn replay<S: Send + Sync + 'static>(
     }
 }
 
-/// What a task waits for that its journal would have told.
+/// Something that comes from outside of a leg.
 enum Outside {
     Moment(Timestamp),
     Answer(String, serde_json::Value),
 }
 
-fn next_due(record: &Record, recording: &Recording) -> Option<Outside> {
+/// What the task waits for, as the recorded run got it.
+fn awaited(record: &Record, recording: &Recording) -> Option<Outside> {
     if let Some(sleep) = &record.asleep {
         return Some(Outside::Moment(sleep.until));
     }

@@ -2,6 +2,7 @@
 
 use std::{fmt, panic::Location, sync::Arc};
 
+use rmcp::model::CallToolResult;
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -15,7 +16,6 @@ use crate::{
     engine::leg::{Fault, Leg, Terms},
     host::BoxFuture,
 };
-use rmcp::model::CallToolResult;
 
 /// How a call of a tool ended.
 pub(crate) type Outcome = Result<CallToolResult, ToolError>;

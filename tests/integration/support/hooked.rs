@@ -3,7 +3,6 @@
 use std::{fmt, sync::Arc};
 
 use siding::{
-    MemoryStore,
     host::{BoxFuture, Timestamp},
     journal::Entry,
     record::{Record, TaskId},
@@ -17,26 +16,30 @@ pub(crate) enum Moment {
     Looked,
     /// A journal is about to be read.
     Journal,
+    /// A change is about to be written.
+    Committing(Change),
     /// A change is written, and nobody has heard of it yet.
     Committed(Arc<Record>),
 }
 
 type Hook = dyn Fn(Moment) -> BoxFuture<'static, ()> + Send + Sync;
 
-/// A memory store that waits for a hook at each [`Moment`].
+/// Another store that waits for a hook at each [`Moment`].
 #[derive(Clone)]
 pub(crate) struct HookedStore {
-    store: MemoryStore,
+    store: Arc<dyn Store>,
     hook: Arc<Hook>,
 }
 
 impl HookedStore {
     pub(crate) fn new(
-        store: MemoryStore,
+        store: impl Store,
         hook: impl Fn(Moment) -> BoxFuture<'static, ()> + Send + Sync + 'static,
     ) -> Self {
-        let hook = Arc::new(hook);
-        Self { store, hook }
+        Self {
+            store: Arc::new(store),
+            hook: Arc::new(hook),
+        }
     }
 }
 
@@ -71,6 +74,7 @@ impl Store for HookedStore {
 
     fn commit(&self, change: Change) -> BoxFuture<'_, Result<Swap, StoreError>> {
         Box::pin(async move {
+            (self.hook)(Moment::Committing(change.clone())).await;
             let record = change.record.clone();
             let swap = self.store.commit(change).await?;
             if swap == Swap::Done {

@@ -196,7 +196,7 @@ impl Leg {
                 state.refusals = 0;
                 state.cursor += 1;
                 if state.next_operation().is_none() {
-                    self.replaying.is_over();
+                    self.replaying.end();
                 }
                 Entered::Replayed(entry)
             }

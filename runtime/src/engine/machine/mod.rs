@@ -42,7 +42,7 @@ pub(crate) enum Event {
     /// Somebody wants it to end.
     Cancelled { reason: Option<String> },
     /// Its time to live is another one from now on.
-    TtlSet(Option<u64>),
+    TtlSet(Ttl),
     /// A moment came that needs no worker.
     Alarm,
 }
@@ -168,7 +168,7 @@ pub(crate) fn apply(record: &Record, event: Event, now: Timestamp) -> Verdict {
         Event::Cancelled { .. } if over => Verdict::Unchanged(Report::default()),
         Event::Cancelled { reason } => closing::cancel(record, reason, now),
         Event::TtlSet(_) if record.is_expired(now) => Verdict::Refused(Refusal::Over),
-        Event::TtlSet(ttl_ms) => {
+        Event::TtlSet(Ttl(ttl_ms)) => {
             let mut next = record.clone();
             next.ttl_ms = ttl_ms;
             change(record, next, now)

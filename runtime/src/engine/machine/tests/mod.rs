@@ -495,12 +495,12 @@ fn what_expired_cleans_up_before_it_is_buried() {
 #[test]
 fn a_ttl_in_the_past_expires_the_task_and_a_longer_one_keeps_it() {
     let record = created();
-    let shorter = after(&record, Event::TtlSet(Some(100)), at(500));
+    let shorter = after(&record, Event::TtlSet(Ttl(Some(100))), at(500));
     assert!(shorter.is_expired(at(500)));
-    let longer = after(&record, Event::TtlSet(Some(20_000)), at(500));
+    let longer = after(&record, Event::TtlSet(Ttl(Some(20_000))), at(500));
     assert!(!longer.is_expired(at(19_999)));
     assert_eq!(
-        refusal(&record, Event::TtlSet(None), at(10_000)),
+        refusal(&record, Event::TtlSet(Ttl(None)), at(10_000)),
         Refusal::Over
     );
 }

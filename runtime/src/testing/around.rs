@@ -1,0 +1,95 @@
+//! Stores around another one.
+
+/// Implements `Store` for a type that is around another store, its field `store`: all reads go
+/// through its method `read`, and all writes through `write`, which may do one more than once.
+macro_rules! store_around {
+    ($around:ty, is_durable: $is_durable:expr) => {
+        const _: () = {
+            use std::sync::Arc;
+
+            use $crate::{
+                host::{BoxFuture, Timestamp},
+                journal::Entry,
+                record::{Record, TaskId},
+                store::{Change, Changes, Insertion, Listing, Runnable, StoreError, Swap},
+            };
+
+            impl $crate::store::Store for $around {
+                fn insert(
+                    &self,
+                    record: Arc<Record>,
+                    limit: u64,
+                ) -> BoxFuture<'_, Result<Insertion, StoreError>> {
+                    Box::pin(self.write(move || self.store.insert(record.clone(), limit)))
+                }
+
+                fn load<'a>(
+                    &'a self,
+                    id: &'a TaskId,
+                ) -> BoxFuture<'a, Result<Option<Arc<Record>>, StoreError>> {
+                    Box::pin(self.read(self.store.load(id)))
+                }
+
+                fn journal<'a>(
+                    &'a self,
+                    id: &'a TaskId,
+                ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
+                    Box::pin(self.read(self.store.journal(id)))
+                }
+
+                fn commit(&self, change: Change) -> BoxFuture<'_, Result<Swap, StoreError>> {
+                    Box::pin(self.write(move || self.store.commit(change.clone())))
+                }
+
+                fn runnable<'a>(
+                    &'a self,
+                    query: Runnable<'a>,
+                ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
+                    Box::pin(self.read(self.store.runnable(query)))
+                }
+
+                fn alarmed(
+                    &self,
+                    now: Timestamp,
+                    limit: usize,
+                ) -> BoxFuture<'_, Result<Vec<Arc<Record>>, StoreError>> {
+                    Box::pin(self.read(self.store.alarmed(now, limit)))
+                }
+
+                fn next_due<'a>(
+                    &'a self,
+                    pool: &'a str,
+                    now: Timestamp,
+                ) -> BoxFuture<'a, Result<Option<Timestamp>, StoreError>> {
+                    Box::pin(self.read(self.store.next_due(pool, now)))
+                }
+
+                fn list<'a>(
+                    &'a self,
+                    query: Listing<'a>,
+                ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
+                    Box::pin(self.read(self.store.list(query)))
+                }
+
+                fn remove<'a>(&'a self, id: &'a TaskId) -> BoxFuture<'a, Result<(), StoreError>> {
+                    Box::pin(self.write(move || self.store.remove(id)))
+                }
+
+                fn position(&self) -> BoxFuture<'_, Result<u64, StoreError>> {
+                    Box::pin(self.read(self.store.position()))
+                }
+
+                fn changes(&self, after: u64) -> BoxFuture<'_, Result<Changes, StoreError>> {
+                    Box::pin(self.read(self.store.changes(after)))
+                }
+
+                fn is_durable(&self) -> bool {
+                    let is_durable: fn(&Self) -> bool = $is_durable;
+                    is_durable(self)
+                }
+            }
+        };
+    };
+}
+
+pub(super) use store_around;
