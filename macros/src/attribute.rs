@@ -65,7 +65,18 @@ impl Entry {
     ) -> Option<LitStr> {
         match self.literal() {
             Some(Lit::Str(text)) => Some(text.clone()),
-            _ => self.refuse(wanted, example, errors),
+            _ => {
+                // A bare word was meant as the string.
+                let word = self.word().map(|word| format!("\"{word}\""));
+                self.refuse(wanted, word.as_deref().unwrap_or(example), errors)
+            }
+        }
+    }
+
+    fn word(&self) -> Option<&Ident> {
+        match &self.value {
+            Given::Value(Expr::Path(path)) => path.path.get_ident(),
+            _ => None,
         }
     }
 
@@ -206,4 +217,20 @@ pub(crate) fn take(
         }
     }
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+
+    use super::*;
+
+    #[test]
+    fn a_bare_word_is_shown_as_the_string_that_it_was_meant_for() {
+        let mut errors = Errors::default();
+        let entries = entries(quote!(task = required), &["task"], &mut errors);
+        assert!(entries[0].string(&mut errors).is_none());
+        let told = errors.finish().expect_err("it is refused").to_string();
+        assert!(told.contains("write `task = \\\"required\\\"`"), "{told}");
+    }
 }
