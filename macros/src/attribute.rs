@@ -63,14 +63,12 @@ impl Entry {
         example: &str,
         errors: &mut Errors,
     ) -> Option<LitStr> {
-        match self.literal() {
-            Some(Lit::Str(text)) => Some(text.clone()),
-            _ => {
-                // A bare word was meant as the string.
-                let word = self.word().map(|word| format!("\"{word}\""));
-                self.refuse(wanted, word.as_deref().unwrap_or(example), errors)
-            }
+        if let Some(Lit::Str(text)) = self.literal() {
+            return Some(text.clone());
         }
+        // A bare word was meant as the string.
+        let word = self.word().map(|word| format!("\"{word}\""));
+        self.refuse(wanted, word.as_deref().unwrap_or(example), errors)
     }
 
     fn word(&self) -> Option<&Ident> {

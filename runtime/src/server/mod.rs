@@ -9,7 +9,7 @@ mod tasks;
 mod tools;
 mod wire;
 
-use std::{error::Error, fmt, io, sync::Arc, time::Duration};
+use std::{error::Error, fmt, io, path::PathBuf, sync::Arc, time::Duration};
 
 use rmcp::{ServiceExt, model::Implementation, service::ServerInitializeError};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -59,6 +59,8 @@ pub struct Server<S = ()> {
 /// All of a server that does not depend on its state.
 struct Settings {
     name: String,
+    /// Where it works, for a server whose tasks are bound to a folder.
+    folder: Option<PathBuf>,
     version: String,
     instructions: Option<String>,
     disclosure: Disclosure,
@@ -96,6 +98,7 @@ impl Server {
             tools: Vec::new(),
             settings: Settings {
                 name: name.into(),
+                folder: None,
                 version: version.into(),
                 instructions: None,
                 disclosure: Disclosure::default(),
@@ -235,11 +238,16 @@ impl<S: Send + Sync + 'static> Server<S> {
     ///
     /// Standard output carries nothing but the protocol: log to standard error.
     ///
+    /// Such a server is started once for each client, in a folder that its tools may work in: only
+    /// servers of one name in one folder run each other's tasks.
+    ///
     /// # Errors
     ///
     /// Where the tools do not go together, or the transport failed.
     #[cfg(feature = "stdio")]
-    pub async fn serve_stdio(self) -> Result<(), ServeError> {
+    pub async fn serve_stdio(mut self) -> Result<(), ServeError> {
+        let folder = std::env::current_dir().and_then(std::fs::canonicalize);
+        self.settings.folder = folder.ok();
         let (reader, writer) = rmcp::transport::io::stdio_pipes();
         self.serve(reader, writer).await
     }
@@ -288,7 +296,7 @@ impl<S: Send + Sync + 'static> Server<S> {
             tools,
             ledger: settings.ledger(),
             limits: settings.limits,
-            pool: settings.name,
+            pool: settings.pool(),
             server_version: settings.version,
             drift_grace: settings.drift_grace,
         });
@@ -337,6 +345,14 @@ where
 }
 
 impl Settings {
+    /// The group of servers that run each other's tasks.
+    fn pool(&self) -> String {
+        match &self.folder {
+            None => self.name.clone(),
+            Some(folder) => format!("{} in {}", self.name, folder.display()),
+        }
+    }
+
     fn ledger(&self) -> Ledger {
         Ledger {
             store: self.store.clone(),
@@ -353,5 +369,18 @@ impl<S> fmt::Debug for Server<S> {
             .field("tools", &self.tools)
             .field("store", &self.settings.store)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_is_the_name_of_the_server_and_the_folder_where_it_has_one() {
+        let mut server = Server::new("shop", "1.0.0");
+        assert_eq!(server.settings.pool(), "shop");
+        server.settings.folder = Some("/srv/shop".into());
+        assert_eq!(server.settings.pool(), "shop in /srv/shop");
     }
 }
