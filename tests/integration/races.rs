@@ -54,6 +54,30 @@ fn nothing() -> BoxFuture<'static, ()> {
     Box::pin(async {})
 }
 
+/// A store that holds every moment that `waits` names until the gate has a permit for it.
+fn gated(waits: impl Fn(&Moment) -> bool + Send + Sync + 'static) -> (Arc<Semaphore>, HookedStore) {
+    let gate = Arc::new(Semaphore::new(0));
+    let opens = gate.clone();
+    let store = HookedStore::new(MemoryStore::new(), move |moment| {
+        if !waits(&moment) {
+            return nothing();
+        }
+        let gate = gate.clone();
+        Box::pin(async move { gate.acquire().await.unwrap().forget() })
+    });
+    (opens, store)
+}
+
+/// A task of `waits` on `store`, just after its answer came.
+async fn answered(store: HookedStore, seen: &Seen) -> (Wire, String) {
+    let server = Server::new("waits", "1.0.0").state(seen.clone());
+    let mut wire = Wire::tasks(server.store(store).tool::<waits>());
+    let id = wire.task("waits", json!({})).await;
+    wire.until(&id, "input_required").await;
+    wire.accept(&id, "sure", json!({ "value": true })).await;
+    (wire, id)
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_becomes_due_while_the_driver_looks_is_not_overlooked() {
     let parked = Arc::new(AtomicBool::new(false));
@@ -74,21 +98,9 @@ async fn what_becomes_due_while_the_driver_looks_is_not_overlooked() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancel_while_a_leg_is_about_to_begin_is_seen_at_once() {
-    let gate = Arc::new(Semaphore::new(0));
-    let opens = gate.clone();
-    let store = HookedStore::new(MemoryStore::new(), move |moment| match moment {
-        Moment::Journal => {
-            let gate = gate.clone();
-            Box::pin(async move { gate.acquire().await.unwrap().forget() })
-        }
-        _ => nothing(),
-    });
+    let (opens, store) = gated(|moment| matches!(moment, Moment::Journal));
     let seen = Seen::default();
-    let server = Server::new("waits", "1.0.0").state(seen.clone());
-    let mut wire = Wire::tasks(server.store(store).tool::<waits>());
-    let id = wire.task("waits", json!({})).await;
-    wire.until(&id, "input_required").await;
-    wire.accept(&id, "sure", json!({ "value": true })).await;
+    let (mut wire, id) = answered(store, &seen).await;
     wire.cancel(&id).await.unwrap();
     let cancelled = Instant::now();
     opens.add_permits(1);
@@ -102,21 +114,11 @@ async fn a_cancel_while_a_leg_is_about_to_begin_is_seen_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_leg_that_lets_go_late_takes_nothing_from_the_next() {
-    let gate = Arc::new(Semaphore::new(0));
-    let opens = gate.clone();
-    let store = HookedStore::new(MemoryStore::new(), move |moment| match moment {
-        Moment::Committed(record) if record.status() == Status::InputRequired => {
-            let gate = gate.clone();
-            Box::pin(async move { gate.acquire().await.unwrap().forget() })
-        }
-        _ => nothing(),
-    });
+    let (opens, store) = gated(
+        |moment| matches!(moment, Moment::Committed(record) if record.status() == Status::InputRequired),
+    );
     let seen = Seen::default();
-    let server = Server::new("waits", "1.0.0").state(seen.clone());
-    let mut wire = Wire::tasks(server.store(store).tool::<waits>());
-    let id = wire.task("waits", json!({})).await;
-    wire.until(&id, "input_required").await;
-    wire.accept(&id, "sure", json!({ "value": true })).await;
+    let (mut wire, id) = answered(store, &seen).await;
     while seen.begun.lock().unwrap().is_none() {
         wire.get(&id).await;
     }

@@ -324,20 +324,16 @@ impl<S: ?Sized> Ctx<S> {
     /// A UUID, the same in every leg: hashed from a random seed of the call and `key`. A key that
     /// repeats gives another one each time.
     pub fn uuid(&mut self, key: &str) -> Uuid {
-        let mut random = [0; 16];
-        random.copy_from_slice(&self.value("uuid", key)[..16]);
-        uuid::Builder::from_random_bytes(random).into_uuid()
+        let bits = self.value("uuid", key);
+        uuid::Builder::from_random_bytes(bits.to_be_bytes()).into_uuid()
     }
 
     /// A random number, the same in every leg: hashed like [`uuid`](Self::uuid).
     pub fn random(&mut self, key: &str) -> u64 {
-        let bits = self.value("random", key);
-        bits.iter()
-            .take(8)
-            .fold(0, |number, byte| number << 8 | u64::from(*byte))
+        (self.value("random", key) >> 64) as u64
     }
 
-    fn value(&mut self, purpose: &'static str, key: &str) -> [u8; 32] {
+    fn value(&mut self, purpose: &'static str, key: &str) -> u128 {
         let key = self.leg.numbered(purpose, key);
         values::bits(&self.leg.origin.seed, purpose, &key)
     }
@@ -359,9 +355,7 @@ impl<S: ?Sized> Ctx<S> {
     pub fn idempotency_key(&self, name: &str) -> String {
         let name = self.leg.qualified(name);
         let bits = values::bits(&self.leg.origin.seed, "idempotency", &name);
-        let mut first = [0; 16];
-        first.copy_from_slice(&bits[..16]);
-        format!("{:032x}", u128::from_be_bytes(first))
+        format!("{bits:032x}")
     }
 
     /// Tells how it goes: the `statusMessage` of the task, which a person or a model may see. Does

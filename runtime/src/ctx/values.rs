@@ -3,15 +3,18 @@
 
 use sha2::{Digest, Sha256};
 
-/// 256 bits of `purpose` and `key` for the execution with the seed `seed`.
-pub(super) fn bits(seed: &str, purpose: &str, key: &str) -> [u8; 32] {
+/// 128 bits of `purpose` and `key` for the execution with the seed `seed`.
+pub(super) fn bits(seed: &str, purpose: &str, key: &str) -> u128 {
     let mut hash = Sha256::new();
     for part in [seed, purpose, key] {
         // The length keeps ("ab", "c") and ("a", "bc") apart.
         hash.update(part.len().to_be_bytes());
         hash.update(part);
     }
-    hash.finalize().into()
+    let hash = hash.finalize();
+    hash.iter()
+        .take(size_of::<u128>())
+        .fold(0, |bits, byte| bits << 8 | u128::from(*byte))
 }
 
 #[cfg(test)]
