@@ -23,7 +23,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use siding::{
     SqliteStore, Store,
     record::Record,
-    store::Swap,
+    store::{Creation, Swap},
     testing::{record, step},
 };
 
@@ -76,7 +76,7 @@ async fn latency(path: &Path) -> (f64, f64) {
         SqliteStore::open(path).await.unwrap(),
     );
     let mut task = record("heard");
-    here.insert(task.clone().into(), u64::MAX).await.unwrap();
+    here.insert(Creation::new(task.clone())).await.unwrap();
     let mut waits = Vec::new();
     for _ in 0..HEARD {
         let seen = there.position().await.unwrap();
@@ -110,7 +110,7 @@ async fn store_rate(path: &Path, clients: usize, commits: usize) -> f64 {
     let mut tasks = Vec::new();
     for client in 0..clients {
         let task = record(&format!("{client}"));
-        store.insert(task.clone().into(), u64::MAX).await.unwrap();
+        store.insert(Creation::new(task.clone())).await.unwrap();
         tasks.push(task);
     }
     let started = Instant::now();

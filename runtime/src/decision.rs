@@ -1,5 +1,7 @@
 //! The one decision of every call: in the call or as a task, made before any work.
 
+use crate::tool::Detach;
+
 /// How a tool may run: the `task` option of `#[mcp_tool]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "the design has these three")]
@@ -34,10 +36,15 @@ pub(crate) enum Era {
 /// How a call runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
-    /// A task is made at once.
-    Task,
-    /// The call waits for the result.
+    /// The call waits for the result, and nobody is asked.
     InCall,
+    /// The call waits for the result, and its client is asked while it waits.
+    Live,
+    /// The call waits for the result or the first question; the client brings the answer when it
+    /// calls again (SEP-2322).
+    Rounds,
+    /// It becomes a task, at once or later.
+    Task(Detach),
     /// The call is refused with `-32021` before anything runs.
     NeedsTasks,
 }
@@ -49,12 +56,16 @@ impl Caller {
     }
 }
 
-/// How a call of a tool in `mode` by `caller` runs.
-pub(crate) const fn decide(mode: Mode, caller: Caller) -> Decision {
-    match (mode, caller.follows_tasks()) {
-        (Mode::Forbidden, _) | (Mode::Optional, false) => Decision::InCall,
-        (Mode::Optional | Mode::Required, true) => Decision::Task,
-        (Mode::Required, false) => Decision::NeedsTasks,
+/// How a call of a tool in `mode`, which becomes a task as `detach` says, runs for `caller`.
+pub(crate) const fn decide(mode: Mode, detach: Detach, caller: Caller) -> Decision {
+    match (mode, caller.era) {
+        (Mode::Forbidden, _) => Decision::InCall,
+        (Mode::Optional | Mode::Required, Era::Modern) if caller.declares_tasks => {
+            Decision::Task(detach)
+        }
+        (Mode::Required, _) => Decision::NeedsTasks,
+        (Mode::Optional, Era::Modern) => Decision::Rounds,
+        (Mode::Optional, Era::Legacy) => Decision::Live,
     }
 }
 
@@ -64,27 +75,33 @@ mod tests {
 
     #[test]
     fn the_whole_table() {
-        let table = [
-            // mode, era, declared, decision
-            (Required, Modern, true, Task),
-            (Required, Modern, false, NeedsTasks),
-            (Required, Legacy, true, NeedsTasks),
-            (Required, Legacy, false, NeedsTasks),
-            (Optional, Modern, true, Task),
-            (Optional, Modern, false, InCall),
-            (Optional, Legacy, true, InCall),
-            (Optional, Legacy, false, InCall),
-            (Forbidden, Modern, true, InCall),
-            (Forbidden, Modern, false, InCall),
-            (Forbidden, Legacy, true, InCall),
-            (Forbidden, Legacy, false, InCall),
-        ];
-        for (mode, era, declares_tasks, expected) in table {
-            let caller = Caller {
-                era,
-                declares_tasks,
-            };
-            assert_eq!(decide(mode, caller), expected, "{mode:?} {caller:?}");
+        for detach in [Detach::Always, Detach::AfterMs(500), Detach::Manual] {
+            let table = [
+                // mode, era, declared, decision
+                (Required, Modern, true, Task(detach)),
+                (Required, Modern, false, NeedsTasks),
+                (Required, Legacy, true, NeedsTasks),
+                (Required, Legacy, false, NeedsTasks),
+                (Optional, Modern, true, Task(detach)),
+                (Optional, Modern, false, Rounds),
+                (Optional, Legacy, true, Live),
+                (Optional, Legacy, false, Live),
+                (Forbidden, Modern, true, InCall),
+                (Forbidden, Modern, false, InCall),
+                (Forbidden, Legacy, true, InCall),
+                (Forbidden, Legacy, false, InCall),
+            ];
+            for (mode, era, declares_tasks, expected) in table {
+                let caller = Caller {
+                    era,
+                    declares_tasks,
+                };
+                assert_eq!(
+                    decide(mode, detach, caller),
+                    expected,
+                    "{mode:?} {detach:?} {caller:?}"
+                );
+            }
         }
     }
 }

@@ -310,6 +310,11 @@ impl ProtocolError {
         error.because("over_limit")
     }
 
+    /// The error, for a tool that may pass it on.
+    pub(crate) fn into_tool_error(self) -> ToolError {
+        ToolError::protocol(self.code, self.message, self.data)
+    }
+
     pub(crate) fn because(mut self, reason: &'static str) -> Self {
         self.data = Some(serde_json::json!({ "reason": reason }));
         self

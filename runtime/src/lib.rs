@@ -4,6 +4,7 @@
 pub mod __private;
 mod ctx;
 mod decision;
+mod digest;
 mod disclosure;
 mod engine;
 mod error;
@@ -27,7 +28,8 @@ pub use self::server::HttpService;
 pub use self::store::SqliteStore;
 pub use self::{
     ctx::{
-        Context, Ctx, Handle, Journaled, NoState, Serves, Sleeping, Stateful, Step, StepOutcome,
+        Context, Ctx, Detaching, Handle, Journaled, NoState, Serves, Sleeping, Stateful, Step,
+        StepOutcome,
     },
     decision::Mode,
     engine::limits::Limits,

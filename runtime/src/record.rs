@@ -73,7 +73,6 @@ pub struct Origin {
     #[serde(deserialize_with = "known_format")]
     pub(crate) format: u32,
     pub(crate) id: TaskId,
-    pub(crate) delivery: Delivery,
     pub(crate) pool: String,
     pub(crate) tool: String,
     /// The operations of the tool when the record was made.
@@ -84,6 +83,9 @@ pub struct Origin {
     pub(crate) seed: String,
     /// After coercion, with defaults.
     pub(crate) arguments: Map<String, Value>,
+    /// The digest of the arguments as they came.
+    #[serde(default)]
+    pub(crate) arguments_digest: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) owner: Option<String>,
     pub(crate) client: Client,
@@ -95,14 +97,45 @@ pub struct Origin {
 }
 
 /// How the outcome of an execution reaches its client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Delivery {
-    /// As the answer to the request; the execution is never stored.
-    Call,
     /// As a task.
+    #[default]
     Task,
+    /// As the answer to the last of several requests (SEP-2322): each that goes on brings the
+    /// answers to the round before. Nothing runs between them.
+    Rounds(Rounds),
+}
+
+impl Delivery {
+    const fn is_task(&self) -> bool {
+        matches!(self, Self::Task)
+    }
+}
+
+/// Where a call stands that asks by round trips.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rounds {
+    /// The round whose questions were put last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) current: Option<Round>,
+    /// The one before it, for a client that lost the reply to its answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) before: Option<Round>,
+}
+
+/// One round of questions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Round {
+    /// What names it in `requestState`: 128 random bits in hexadecimal.
+    pub(crate) name: String,
+    /// The keys of its questions.
+    pub(crate) keys: Vec<String>,
+    /// The digest of the answers that it was spent on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) answers: Option<String>,
 }
 
 /// The client, as the creating request described it.
@@ -119,6 +152,23 @@ pub struct Client {
     /// Whether it can send a person to an address.
     #[serde(default)]
     pub elicits_urls: bool,
+}
+
+impl Client {
+    /// What it can be asked for.
+    pub(crate) const fn elicits(&self) -> Elicits {
+        Elicits {
+            forms: self.elicits_forms,
+            urls: self.elicits_urls,
+        }
+    }
+}
+
+/// What a client can put to a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Elicits {
+    pub(crate) forms: bool,
+    pub(crate) urls: bool,
 }
 
 /// A time to live, in milliseconds from the creation. `None`: without end.
@@ -207,6 +257,8 @@ pub struct Lease {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     pub(crate) origin: Arc<Origin>,
+    #[serde(default, skip_serializing_if = "Delivery::is_task")]
+    pub(crate) delivery: Delivery,
     pub(crate) status: Status,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) status_message: Option<String>,
@@ -284,6 +336,11 @@ impl Record {
         self.legs
     }
 
+    /// Whether its client follows it as a task, rather than by the requests of a call.
+    pub const fn is_task(&self) -> bool {
+        self.delivery.is_task()
+    }
+
     /// What a store has to find it by.
     pub fn index(&self) -> Index<'_> {
         Index {
@@ -307,6 +364,10 @@ impl Record {
     }
 
     fn due_at(&self) -> Option<Timestamp> {
+        // Between two rounds nothing runs, unless it is over and has to clean up.
+        if !self.is_task() && self.closing.is_none() {
+            return None;
+        }
         if let Some(lease) = &self.lease {
             return Some(lease.until);
         }

@@ -7,7 +7,7 @@ use siding::{
     Store,
     prelude::*,
     record::{Status, TaskId},
-    store::Listing,
+    store::{Creation, Listing},
     testing::{record, step},
 };
 
@@ -68,12 +68,9 @@ async fn write_a_file_of_format_1() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tasks.db");
     let store = SqliteStore::open(&path).await.unwrap();
-    store
-        .insert(record("fresh").into(), u64::MAX)
-        .await
-        .unwrap();
+    store.insert(Creation::new(record("fresh"))).await.unwrap();
     let grown = record("grown");
-    store.insert(grown.clone().into(), u64::MAX).await.unwrap();
+    store.insert(Creation::new(grown.clone())).await.unwrap();
     let planned = step(&grown, "plan", &"three hosts");
     store.commit(planned.clone()).await.unwrap();
     let applied = step(&planned.record, "apply", &"r-1");
@@ -93,7 +90,7 @@ fn the_file_alone_is_whole_after_a_server_that_ended_in_order() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let store = SqliteStore::open(&path).await.unwrap();
-        store.insert(record("a").into(), u64::MAX).await.unwrap();
+        store.insert(Creation::new(record("a"))).await.unwrap();
         store.load(&"a".into()).await.unwrap();
     });
     drop(runtime);
@@ -184,7 +181,7 @@ async fn files_that_it_makes_are_for_their_user_only() {
     let store = SqliteStore::open(folder.path().join("tasks.db"))
         .await
         .unwrap();
-    store.insert(record("a").into(), u64::MAX).await.unwrap();
+    store.insert(Creation::new(record("a"))).await.unwrap();
     for file in fs::read_dir(folder.path()).unwrap() {
         let file = file.unwrap();
         let mode = file.metadata().unwrap().permissions().mode();
@@ -205,7 +202,7 @@ async fn files_that_it_makes_are_for_their_user_only() {
 async fn an_empty_file_becomes_a_store() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let store = SqliteStore::open(file.path()).await.unwrap();
-    store.insert(record("a").into(), u64::MAX).await.unwrap();
+    store.insert(Creation::new(record("a"))).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -216,7 +213,7 @@ async fn many_can_create_one_file_at_the_same_time() {
         tokio::spawn(async move {
             let store = SqliteStore::open(path).await.unwrap();
             store
-                .insert(record(&format!("{number}")).into(), u64::MAX)
+                .insert(Creation::new(record(&format!("{number}"))))
                 .await
                 .unwrap();
             store
@@ -285,7 +282,7 @@ async fn a_virtual_clock_stands_still_while_the_store_works() {
     let alarm = tokio::spawn(tokio::time::sleep(tokio::time::Duration::from_hours(1)));
     for number in 0..100 {
         let id = format!("{number}");
-        store.insert(record(&id).into(), u64::MAX).await.unwrap();
+        store.insert(Creation::new(record(&id))).await.unwrap();
         assert!(store.load(&id.as_str().into()).await.unwrap().is_some());
     }
     assert!(!alarm.is_finished());
@@ -301,7 +298,7 @@ async fn a_busy_process_does_not_shut_out_another() {
             let store = busy.clone();
             tokio::spawn(async move {
                 let mut last = record(&format!("busy {number}"));
-                store.insert(last.clone().into(), u64::MAX).await.unwrap();
+                store.insert(Creation::new(last.clone())).await.unwrap();
                 loop {
                     let next = step(&last, "step", &"x".repeat(300));
                     last = (*next.record).clone();
@@ -313,7 +310,7 @@ async fn a_busy_process_does_not_shut_out_another() {
     let other = SqliteStore::open(&path).await.unwrap();
     for number in 0..50 {
         other
-            .insert(record(&format!("{number}")).into(), u64::MAX)
+            .insert(Creation::new(record(&format!("{number}"))))
             .await
             .unwrap();
     }
@@ -329,7 +326,7 @@ async fn records_of_a_newer_format_take_no_place_among_those_that_are_looked_for
     let path = folder.path().join("tasks.db");
     let store = SqliteStore::open(&path).await.unwrap();
     for id in ["a", "b"] {
-        store.insert(record(id).into(), u64::MAX).await.unwrap();
+        store.insert(Creation::new(record(id))).await.unwrap();
     }
     let newer = Connection::open(&path).unwrap();
     newer

@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use siding::{
     SqliteStore, Store,
     record::TaskId,
-    store::{Listing, Swap},
+    store::{Creation, Listing, Swap},
     testing::{record, step},
 };
 
@@ -135,7 +135,7 @@ async fn the_child_that_is_killed() {
 /// Makes a task and changes it, and says so after each acknowledgement.
 async fn work(store: &SqliteStore, id: &str) {
     let mut last = record(id);
-    store.insert(last.clone().into(), u64::MAX).await.unwrap();
+    store.insert(Creation::new(last.clone())).await.unwrap();
     acknowledge(last.id(), last.version());
     for _ in 0..STEPS {
         let key = (last.version() + 1).to_string();

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Mutex};
 use siding::{
     MemoryStore, SqliteStore, Store,
     record::TaskId,
-    store::Swap,
+    store::{Creation, Swap},
     testing::{Fault, FaultyStore, record, step, store_conformance},
 };
 use tokio::time::{Duration, Instant};
@@ -58,11 +58,11 @@ async fn a_faulty_store_meets_each_fault_at_its_write() {
         .on(6, Fault::Last);
     let (id, first) = (TaskId::from("a"), record("a"));
     store
-        .insert(first.clone().into(), u64::MAX)
+        .insert(Creation::new(first.clone()))
         .await
         .unwrap_err();
     assert_eq!(kept.load(&id).await.unwrap(), None);
-    store.insert(first.clone().into(), u64::MAX).await.unwrap();
+    store.insert(Creation::new(first.clone())).await.unwrap();
 
     let second = step(&first, "unheard", &1);
     store.commit(second.clone()).await.unwrap_err();

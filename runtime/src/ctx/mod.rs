@@ -1,5 +1,6 @@
 //! What the body of a tool can do.
 
+mod detach;
 mod handle;
 mod part;
 mod retry;
@@ -21,6 +22,7 @@ use uuid::Uuid;
 
 pub(crate) use self::taken::Ticket;
 pub use self::{
+    detach::Detaching,
     handle::Handle,
     part::{InPart, Part, part},
     sleep::Sleeping,
@@ -291,6 +293,31 @@ impl<S: ?Sized> Ctx<S> {
         <F::Output as StepOutcome>::Value: Journaled,
     {
         Step::new(self.leg.clone(), Kind::Cleanup, name.into(), future)
+    }
+
+    /// Makes the call a task from here on, in a tool with `detach = "manual"`: its client gets a
+    /// handle for it at once, and what was asked before goes along. For a client without tasks, and
+    /// where the call is a task already, it does nothing.
+    ///
+    /// ```
+    /// use siding::prelude::*;
+    ///
+    /// # async fn build(_: &str) -> Result<String> { Ok("image-1".into()) }
+    /// /// Asks while somebody waits, then builds while nobody has to.
+    /// #[mcp_tool(task = "optional", detach = "manual")]
+    /// async fn release(ctx: &mut Ctx) -> Result<String> {
+    ///     let branch: String = ctx.input("Which branch?").await?;
+    ///     ctx.detach().await?;
+    ///     ctx.step("build", build(&branch)).await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Where there are too many tasks, or the store failed: the call is still one then, and can go
+    /// on as one.
+    pub fn detach(&mut self) -> Detaching<'_> {
+        Detaching::new(self.leg.clone())
     }
 
     /// Sleeps. A task parks meanwhile and holds nothing; a call waits.

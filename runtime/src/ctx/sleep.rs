@@ -6,15 +6,15 @@ use std::{
     marker::PhantomData,
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
 use crate::{
     Result, ToolError,
-    engine::leg::{Entered, Leg, Mark, Operation, Waiting},
+    engine::leg::{Entered, Fault, Leg, Mark, Operation, Waiting},
     host::BoxFuture,
-    journal::Kind,
+    journal::{Entry, Kind},
 };
 
 /// A sleep that waits to be awaited: what `ctx.sleep(..)` gives.
@@ -28,8 +28,11 @@ pub struct Sleeping<'a> {
 
 enum Stage {
     New,
-    /// In a call, which cannot park.
-    Waiting(BoxFuture<'static, ()>),
+    /// In a call, for which somebody waits.
+    Waiting {
+        key: String,
+        moment: BoxFuture<'static, ()>,
+    },
     Marked {
         _mark: Mark,
     },
@@ -54,23 +57,36 @@ impl Sleeping<'_> {
             was: &[],
             place: None,
         });
-        let until = leg.host.now().after(self.pause);
-        let (key, until) = match entered {
+        let (key, known) = match entered {
             Entered::Stopped => return Poll::Pending,
             Entered::Closed(error) => return Poll::Ready(Err(error)),
-            Entered::Live(_) if !leg.can_park() => {
-                self.stage = Stage::Waiting(leg.host.sleep_until(until));
-                return Poll::Pending;
-            }
-            Entered::Live(key) => (key, Some(until)),
+            Entered::Live(key) => (key, None),
             Entered::Replayed(entry) if leg.belonging(Kind::Woke, entry.key()).is_some() => {
                 return Poll::Ready(Ok(()));
             }
             Entered::Replayed(_) if leg.is_closing() => {
                 return Poll::Ready(Err(ToolError::cancelled()));
             }
-            Entered::Replayed(entry) => (entry.key().into(), None),
+            Entered::Replayed(entry) => match entry.tells() {
+                Ok(until) => (entry.key().into(), Some(until)),
+                Err(error) => {
+                    let fault = Fault::unreadable(Kind::Asleep, entry.key(), &error);
+                    leg.stop(fault);
+                    return Poll::Pending;
+                }
+            },
         };
+        let until = known.unwrap_or_else(|| leg.host.now().after(self.pause));
+        if !leg.parks_to_sleep() {
+            if known.is_none() {
+                leg.note(Entry::asleep(&key, until));
+            }
+            let moment = leg.host.sleep_until(until);
+            self.stage = Stage::Waiting { key, moment };
+            return Poll::Pending;
+        }
+        // One that began in an earlier leg is in the record already.
+        let until = known.is_none().then_some(until);
         let mark = leg.mark(Waiting::Moment { key, until });
         self.stage = Stage::Marked { _mark: mark };
         Poll::Pending
@@ -87,10 +103,14 @@ impl Future for Sleeping<'_> {
                 return Poll::Ready(done);
             }
         }
-        match &mut self.stage {
-            Stage::Waiting(sleep) => sleep.as_mut().poll(cx).map(Ok),
-            Stage::New | Stage::Marked { .. } | Stage::Done => Poll::Pending,
-        }
+        let Stage::Waiting { key, moment } = &mut self.stage else {
+            return Poll::Pending;
+        };
+        ready!(moment.as_mut().poll(cx));
+        let woke = Entry::woke(key);
+        self.stage = Stage::Done;
+        self.leg.note(woke);
+        Poll::Ready(Ok(()))
     }
 }
 

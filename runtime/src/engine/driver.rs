@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{Shared, ledger::Rejected, machine::Event};
+use super::{Shared, ledger::Rejected, machine::Event, runner::Claimed};
 use crate::{
     host::Timestamp,
     record::{Life, Record, TaskId},
@@ -134,7 +134,7 @@ async fn claim(shared: &Arc<Shared>, record: Arc<Record>) -> Result<(), StoreErr
     // Otherwise it only woke up, gave up, or somebody else has it.
     if let Some(record) = claimed.filter(|record| record.fence != fence) {
         let journal = shared.ledger.store.journal(record.id()).await?;
-        shared.spawn_leg(record, journal);
+        shared.spawn_leg(Claimed::unattended(record, journal));
     }
     Ok(())
 }

@@ -46,7 +46,13 @@ impl Hold {
     }
 
     pub(super) async fn park(&self, parking: Parking) -> Result<(), Fault> {
-        self.commit(LegEvent::Parked(parking)).await
+        let round = (!self.latest().is_task()).then(|| self.ledger.random_name());
+        self.commit(LegEvent::Parked { parking, round }).await
+    }
+
+    /// Makes the execution a task.
+    pub(super) async fn detach(&self) -> Result<(), Fault> {
+        self.commit(LegEvent::Detached).await
     }
 
     pub(super) async fn finish(&self, end: End) -> Result<(), Fault> {
@@ -88,10 +94,19 @@ impl Hold {
                 Ok(())
             }
             Err(Rejected::Store(error)) => Err(Fault::Store(error)),
-            Err(Rejected::Refused(Refusal::KeyReused(key))) => Err(Fault::Misuse(format!(
-                "the question `{key}` was put twice under one key"
-            ))),
-            Err(Rejected::Refused(_) | Rejected::Missing) => Err(Fault::Superseded),
+            Err(Rejected::Refused(refusal)) => Err(refusal.into()),
+            Err(Rejected::Missing) => Err(Fault::Superseded),
+        }
+    }
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::KeyReused(key) => {
+                Self::Misuse(format!("the question `{key}` was put twice under one key"))
+            }
+            _ => Self::Superseded,
         }
     }
 }

@@ -34,6 +34,11 @@ impl From<StoreError> for Rejected {
 }
 
 impl Ledger {
+    /// A name that nobody can guess: 128 random bits in hexadecimal.
+    pub(crate) fn random_name(&self) -> String {
+        TaskId::from_random(self.host.random()).to_string()
+    }
+
     /// The record, whether or not its time is over.
     pub(crate) async fn load(&self, id: &TaskId) -> Result<Arc<Record>, Rejected> {
         self.store.load(id).await?.ok_or(Rejected::Missing)

@@ -1,5 +1,7 @@
 //! Runs calls and tasks: everything between the wire and the author's function.
 
+mod attended;
+mod calls;
 mod driver;
 mod ends;
 mod hold;
@@ -7,6 +9,7 @@ pub(crate) mod ledger;
 pub(crate) mod leg;
 pub(crate) mod limits;
 pub(crate) mod machine;
+mod rounds;
 mod runner;
 
 use std::{
@@ -15,24 +18,23 @@ use std::{
     time::Duration,
 };
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio_util::{
     sync::{CancellationToken, DropGuard},
     task::TaskTracker,
 };
 
+pub(crate) use self::calls::{Call, Rejection, Reply, Return};
 use self::{
     ledger::{Ledger, Rejected},
-    leg::Leg,
     limits::Limits,
     machine::{Event, Refusal, Report},
 };
 use crate::{
-    decision::{Caller, Decision, decide},
     error::ProtocolError,
     host::{Host, Timestamp},
-    record::{Client, Delivery, End, FORMAT, Lease, Origin, Record, TaskId},
-    store::{Insertion, StoreError},
+    record::{Lease, Record, TaskId},
+    store::StoreError,
     tool::Registered,
 };
 
@@ -82,42 +84,6 @@ pub(crate) struct Parts {
     pub(crate) pool: String,
     pub(crate) server_version: String,
     pub(crate) drift_grace: Duration,
-}
-
-/// A call of a tool, as it came in.
-#[derive(Debug)]
-pub(crate) struct Call {
-    pub(crate) tool: String,
-    pub(crate) arguments: Map<String, Value>,
-    pub(crate) caller: Caller,
-    pub(crate) client: Client,
-    pub(crate) owner: Option<String>,
-    /// Raised when the client gave up on the request.
-    pub(crate) cancelled: CancellationToken,
-}
-
-/// What a call is answered with.
-#[derive(Debug)]
-pub(crate) enum Reply {
-    /// It is done.
-    End(End),
-    /// It goes on as a task.
-    Task(Arc<Record>),
-}
-
-/// Why a request is refused.
-#[derive(Debug)]
-pub(crate) enum Rejection {
-    /// The client must declare the tasks extension.
-    NeedsTasks,
-    /// A JSON-RPC error.
-    Error(ProtocolError),
-}
-
-impl From<ProtocolError> for Rejection {
-    fn from(error: ProtocolError) -> Self {
-        Self::Error(error)
-    }
 }
 
 impl Engine {
@@ -176,74 +142,6 @@ impl Engine {
         host.sleep_until(host.now().after(pause)).await;
     }
 
-    /// Calls a tool: in this call or as a task, by one decision before any work.
-    pub(crate) async fn call(&self, call: Call) -> Result<Reply, Rejection> {
-        let Some(tool) = self.shared.tools.get(call.tool.as_str()) else {
-            let message = format!(
-                "unknown tool `{}`; `tools/list` names those there are",
-                call.tool
-            );
-            return Err(ProtocolError::invalid_params(message).into());
-        };
-        let decision = decide(tool.definition.mode, call.caller);
-        if decision == Decision::NeedsTasks {
-            return Err(Rejection::NeedsTasks);
-        }
-        let checked = ends::guard(tool.definition.name, || tool.check(&call.arguments))?;
-        let arguments = match checked {
-            Ok(arguments) => arguments,
-            Err(violations) => {
-                let lines: Vec<_> = violations.iter().map(ToString::to_string).collect();
-                let text = format!(
-                    "invalid arguments for `{}`:\n{}",
-                    call.tool,
-                    lines.join("\n")
-                );
-                return Ok(Reply::End(ends::tool_error(text)));
-            }
-        };
-        let mut origin = self.shared.origin(tool, arguments, call.client, call.owner);
-        if decision == Decision::Task {
-            origin.delivery = Delivery::Task;
-            let ttl_ms = Some(tool.definition.ttl_ms);
-            return Ok(Reply::Task(self.create(origin, ttl_ms).await?));
-        }
-        let leg = Leg::new(leg::Parts {
-            origin: origin.into(),
-            cancelled: call.cancelled,
-            host: self.shared.ledger.host.clone(),
-            limits: self.shared.limits,
-            journal: Vec::new(),
-            hold: None,
-            closing: false,
-            span: tracing::Span::none(),
-        });
-        Ok(Reply::End(
-            runner::run_in_call(tool, &leg, self.shared.host()).await,
-        ))
-    }
-
-    /// Makes a task. It is in the store, and so known to every instance, before its first leg
-    /// begins and before the client hears of it.
-    async fn create(&self, origin: Origin, ttl_ms: Option<u64>) -> Result<Arc<Record>, Rejection> {
-        // A server that stops from here on waits for the leg.
-        let _begins = self.shared.legs.token();
-        if self.shared.closing.is_cancelled() {
-            let error = ProtocolError::internal("the server is shutting down; try again");
-            return Err(error.because("shutting_down").into());
-        }
-        let record = Arc::new(Record::created(origin, ttl_ms, self.shared.lease()));
-        let limit = self.shared.limits.live_tasks;
-        let inserted = self.shared.ledger.store.insert(record.clone(), limit).await;
-        if inserted.map_err(|error| store_failed(&error))? == Insertion::Full {
-            let message =
-                format!("there are {limit} unfinished tasks, and no more may be; try later");
-            return Err(ProtocolError::over_limit(message).into());
-        }
-        self.shared.spawn_leg(record.clone(), Vec::new());
-        Ok(record)
-    }
-
     /// The task, if it is there for this owner. What belongs to others is not there, and only its
     /// owner is told that a task was there.
     pub(crate) async fn get(
@@ -255,12 +153,12 @@ impl Engine {
             Ok(record) => record,
             Err(why) => return Err(rejected(why, id)),
         };
-        if record.origin.owner.as_deref() != owner {
+        // What asks by round trips is no task, or not yet.
+        if record.origin.owner.as_deref() != owner || !record.is_task() {
             return Err(rejected(Rejected::Missing, id));
         }
         if record.is_expired(self.shared.host().now()) {
-            let message = format!("the task `{id}` expired");
-            return Err(ProtocolError::invalid_params(message).because("expired"));
+            return Err(expired(id));
         }
         Ok(record)
     }
@@ -317,36 +215,6 @@ impl Shared {
         self.host().now().after(LEASE)
     }
 
-    fn origin(
-        &self,
-        tool: &Registered,
-        arguments: Map<String, Value>,
-        client: Client,
-        owner: Option<String>,
-    ) -> Origin {
-        let definition = &tool.definition;
-        let random = || TaskId::from_random(self.host().random());
-        Origin {
-            format: FORMAT,
-            id: random(),
-            delivery: Delivery::Call,
-            pool: self.pool.clone(),
-            tool: definition.name.into(),
-            fingerprint: tool.fingerprint.clone(),
-            server_version: self.server_version.clone(),
-            seed: random().to_string(),
-            arguments,
-            owner,
-            client,
-            created_at: self.host().now(),
-            poll_ms: definition.poll_ms,
-            cleans_up: definition
-                .operations
-                .iter()
-                .any(|(kind, _)| *kind == "cleanup"),
-        }
-    }
-
     fn running(&self) -> MutexGuard<'_, HashMap<TaskId, (u64, CancellationToken)>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -377,6 +245,15 @@ fn rejected(why: Rejected, id: &TaskId) -> ProtocolError {
             ProtocolError::invalid_params(format!("there is no task `{id}`")).because("unknown_task")
         }
     }
+}
+
+fn expired(id: &TaskId) -> ProtocolError {
+    ProtocolError::invalid_params(format!("the task `{id}` expired")).because("expired")
+}
+
+fn shutting_down() -> ProtocolError {
+    let error = ProtocolError::internal("the server is shutting down; try again");
+    error.because("shutting_down")
 }
 
 fn store_failed(error: &StoreError) -> ProtocolError {

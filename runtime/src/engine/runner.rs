@@ -13,25 +13,27 @@ use super::{
     CLEANING, GRACE, LEASE, Shared,
     ends::{end, failed, panicked, text_of},
     hold::Hold,
-    leg::{self, Fault, Leg, Parking},
+    leg::{self, Fault, Leg, Parking, Reach, Way},
     machine::Told,
 };
 use crate::{
     host::{BoxFuture, Host},
     journal::Entry,
-    record::{Closing, Drift, End, Record, TaskId},
+    record::{Closing, Drift, End, Origin, Record, TaskId},
     tool::{Outcome, Registered},
 };
 
 /// What a poll of a leg came to.
 #[derive(Debug)]
-enum Turn {
+pub(super) enum Turn {
     /// The function is done.
     Ended(End),
     /// It can only wait.
     Parked(Parking),
     /// It told something of its task; it is to be polled again.
     Told(Told),
+    /// It wants to be a task; it is to be polled again.
+    Detaching,
     /// The leg is over, whatever the function says.
     Faulted(Fault),
     /// The leg was given up in the middle.
@@ -39,19 +41,21 @@ enum Turn {
 }
 
 /// The function of a tool while it runs.
-struct Running {
+pub(super) struct Running {
+    tool: &'static str,
     future: Option<BoxFuture<'static, Outcome>>,
 }
 
 impl Running {
-    fn start(tool: &Registered, leg: &Arc<Leg>) -> Self {
+    pub(super) fn start(tool: &Registered, leg: &Arc<Leg>) -> Self {
         Self {
+            tool: tool.definition.name,
             future: Some(tool.start(leg.clone())),
         }
     }
 
     /// Polls the function once and tells what became of the leg.
-    fn poll(&mut self, leg: &Leg, cx: &mut Context<'_>) -> Poll<Turn> {
+    pub(super) fn poll(&mut self, leg: &Leg, cx: &mut Context<'_>) -> Poll<Turn> {
         let Some(future) = &mut self.future else {
             return Poll::Pending;
         };
@@ -66,7 +70,12 @@ impl Running {
                     None => Turn::Ended(end(outcome, &leg.limits)),
                 },
                 (None, Poll::Pending) => {
-                    if let Some(told) = leg.take_told(cx.waker()) {
+                    if leg.wants_to_detach(cx.waker()) {
+                        return Poll::Ready(Turn::Detaching);
+                    }
+                    // Until there is an execution, it waits to be written with it.
+                    let told = leg.hold().and_then(|_| leg.take_told(cx.waker()));
+                    if let Some(told) = told {
                         return Poll::Ready(Turn::Told(told));
                     }
                     match leg.parking() {
@@ -76,12 +85,13 @@ impl Running {
                 }
             },
         };
-        self.drop_future(&leg.origin.tool);
+        self.drop_future();
         Poll::Ready(turn)
     }
 
     /// Drops the function. What its values do when they are dropped is the author's code too.
-    fn drop_future(&mut self, tool: &str) {
+    fn drop_future(&mut self) {
+        let tool = self.tool;
         let future = self.future.take();
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(future))) {
             tracing::error!(
@@ -95,7 +105,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.drop_future("");
+        self.drop_future();
     }
 }
 
@@ -108,7 +118,7 @@ pub(super) async fn run_in_call(tool: &Registered, leg: &Arc<Leg>, host: &dyn Ho
                 Turn::Ended(end) => return end,
                 Turn::Faulted(fault) => return failed(&fault),
                 // Without a task there is nobody to tell, and nothing that could park.
-                Turn::Told(_) | Turn::Parked(_) | Turn::Dropped => {}
+                Turn::Told(_) | Turn::Parked(_) | Turn::Detaching | Turn::Dropped => {}
             }
         }
     };
@@ -119,65 +129,112 @@ pub(super) async fn run_in_call(tool: &Registered, leg: &Arc<Leg>, host: &dyn Ho
     }
 }
 
+/// A leg of an execution that this worker has just claimed.
+pub(super) struct Claimed {
+    pub(super) record: Arc<Record>,
+    pub(super) journal: Vec<Entry>,
+    pub(super) reach: Reach,
+    /// Raised when the one who waits for the leg has left; never for a task.
+    pub(super) left: CancellationToken,
+}
+
+impl Claimed {
+    /// A leg that nobody waits for.
+    pub(super) fn unattended(record: Arc<Record>, journal: Vec<Entry>) -> Self {
+        let way = if record.is_task() {
+            Way::Task
+        } else {
+            Way::Rounds { detaches: false }
+        };
+        let elicits = record.origin.client.elicits();
+        Self {
+            record,
+            journal,
+            reach: Reach { way, elicits },
+            left: CancellationToken::new(),
+        }
+    }
+}
+
 impl Shared {
-    /// Runs a leg of an execution that this worker has just claimed.
-    pub(super) fn spawn_leg(self: &Arc<Self>, record: Arc<Record>, journal: Vec<Entry>) {
+    /// Runs a leg.
+    pub(super) fn spawn_leg(self: &Arc<Self>, claimed: Claimed) {
         let shared = self.clone();
         // Before the leg is first polled: whoever cancels from here on finds it.
-        let registration = Registration::new(self, &record);
+        let registration = Registration::new(self, &claimed.record, CancellationToken::new());
+        self.spawn_work(async move { shared.run_leg(claimed, &registration.token).await });
+    }
+
+    /// Does work that the server waits for when it shuts down.
+    pub(super) fn spawn_work(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let stop = self.stop.clone();
         self.legs.spawn(async move {
-            let stop = shared.stop.clone();
             tokio::select! {
                 biased;
                 () = stop.cancelled() => {}
-                () = shared.run_leg(record, journal, &registration.token) => {}
+                () = work => {}
             }
         });
     }
 
-    async fn run_leg(
-        &self,
-        record: Arc<Record>,
-        journal: Vec<Entry>,
-        cancelled: &CancellationToken,
-    ) {
+    async fn run_leg(&self, claimed: Claimed, cancelled: &CancellationToken) {
+        let Claimed {
+            record,
+            journal,
+            reach,
+            left,
+        } = claimed;
         let Some(tool) = self.tools.get(record.origin.tool.as_str()) else {
             return;
         };
-        let id = record.id().clone();
         let closing = matches!(record.closing, Some(Closing::Running(_)));
         if closing {
             cancelled.cancel();
         }
-        let span = tracing::info_span!(
-            "leg",
-            tool = record.origin.tool,
-            task = %id,
-            leg = record.legs(),
-            replaying = tracing::field::Empty,
-        );
         let leg = Leg::new(leg::Parts {
             origin: record.origin.clone(),
             cancelled: cancelled.clone(),
             host: self.ledger.host.clone(),
             limits: self.limits,
             journal,
+            reach,
+            span: span(&record.origin, record.legs()),
             hold: Some(Hold::new(self.ledger.clone(), record)),
             closing,
-            span,
         });
-        let Some(hold) = &leg.hold else { return };
-        let turn = self.drive_leg(tool, &leg, hold).await;
-        if let Err(fault) = self.write_down(turn, hold, tool).await {
-            match fault {
-                Fault::Superseded => {
-                    tracing::debug!(task = %id, "a leg ended that nobody waits for any more");
-                }
-                Fault::Store(error) => {
-                    tracing::error!(task = %id, %error, "a leg is given up until its lease ends");
-                }
-                fault => tracing::error!(task = %id, ?fault, "a leg could not be ended"),
+        let running = Running::start(tool, &leg);
+        self.finish_leg(running, &leg, tool, &left).await;
+    }
+
+    /// Polls the function until the leg is over, and writes down what became of it.
+    pub(super) async fn finish_leg(
+        &self,
+        mut running: Running,
+        leg: &Arc<Leg>,
+        tool: &Registered,
+        left: &CancellationToken,
+    ) {
+        let Some(hold) = leg.hold() else { return };
+        let turn = self.drive_leg(&mut running, leg, hold, left).await;
+        drop(running);
+        self.end_leg(turn, hold, tool).await;
+    }
+
+    /// Writes down what became of a leg, or logs why nothing was.
+    pub(super) async fn end_leg(&self, turn: Turn, hold: &Hold, tool: &Registered) {
+        let Err(fault) = self.write_down(turn, hold, tool).await else {
+            return;
+        };
+        let record = hold.latest();
+        let id = record.id();
+        match fault {
+            Fault::Superseded => {
+                tracing::debug!(task = %id, "a leg ended that nobody waits for any more");
             }
+            Fault::Store(error) => {
+                tracing::error!(task = %id, %error, "a leg is given up until its lease ends");
+            }
+            fault => tracing::error!(task = %id, ?fault, "a leg could not be ended"),
         }
     }
 
@@ -188,7 +245,7 @@ impl Shared {
             Turn::Parked(parking) => hold.park(parking).await,
             Turn::Faulted(fault) => Err(fault),
             Turn::Dropped => hold.release().await,
-            Turn::Told(_) => Ok(()),
+            Turn::Told(_) | Turn::Detaching => Ok(()),
         };
         match written {
             Err(Fault::Drift(message)) => hold.drift(self.drift(message, hold, tool)).await,
@@ -211,9 +268,15 @@ impl Shared {
     }
 
     /// Polls the function until the leg is over, renews the lease meanwhile, and lets go of it some
-    /// time after it was cancelled or the server began to close.
-    async fn drive_leg(&self, tool: &Registered, leg: &Arc<Leg>, hold: &Hold) -> Turn {
-        let mut running = Running::start(tool, leg);
+    /// time after it was cancelled, when nobody waits for it any more, or when the server began to
+    /// close.
+    async fn drive_leg(
+        &self,
+        running: &mut Running,
+        leg: &Arc<Leg>,
+        hold: &Hold,
+        left: &CancellationToken,
+    ) -> Turn {
         let host = self.host();
         // Beside the function, which goes on while the store takes its time.
         let renewals = async {
@@ -236,17 +299,30 @@ impl Shared {
                 wind_down(host, &leg.cancelled).await;
             }
         };
-        tokio::pin!(given_up, renewals);
+        // What is in flight ends first: the client may come back for it.
+        let abandoned = async {
+            left.cancelled().await;
+            leg.quiet().await;
+        };
+        tokio::pin!(given_up, renewals, abandoned);
         loop {
             let turn = tokio::select! {
                 biased;
                 turn = poll_fn(|cx| running.poll(leg, cx)) => turn,
                 () = &mut given_up => return Turn::Dropped,
+                () = &mut abandoned, if !hold.latest().is_task() => return Turn::Dropped,
                 () = self.hurry.cancelled() => return Turn::Dropped,
                 () = &mut renewals => continue,
             };
             let told = match turn {
                 Turn::Told(told) => told,
+                Turn::Detaching => match hold.detach().await {
+                    Ok(()) => {
+                        leg.tell_detached(Ok(()));
+                        continue;
+                    }
+                    Err(fault) => return Turn::Faulted(fault),
+                },
                 // What it told last, but for the message, which the end takes the place of.
                 Turn::Ended(_) => match leg.take_told(Waker::noop()) {
                     Some(Told { meta, ttl, .. }) if !meta.is_empty() || ttl.is_some() => {
@@ -268,13 +344,24 @@ impl Shared {
 }
 
 /// Ready when a leg that was cancelled has had its time to end.
-async fn wind_down(host: &dyn Host, cancelled: &CancellationToken) {
+pub(super) async fn wind_down(host: &dyn Host, cancelled: &CancellationToken) {
     cancelled.cancelled().await;
     host.sleep_until(host.now().after(GRACE)).await;
 }
 
+/// The span of a leg.
+pub(super) fn span(origin: &Origin, leg: u32) -> tracing::Span {
+    tracing::info_span!(
+        "leg",
+        tool = origin.tool,
+        task = %origin.id,
+        leg,
+        replaying = tracing::field::Empty,
+    )
+}
+
 /// Makes the token of a leg known to those who cancel, until it is dropped.
-struct Registration {
+pub(super) struct Registration {
     shared: Arc<Shared>,
     id: TaskId,
     fence: u64,
@@ -282,12 +369,12 @@ struct Registration {
 }
 
 impl Registration {
-    fn new(shared: &Arc<Shared>, record: &Record) -> Self {
+    pub(super) fn new(shared: &Arc<Shared>, record: &Record, token: CancellationToken) -> Self {
         let registration = Self {
             shared: shared.clone(),
             id: record.id().clone(),
             fence: record.fence,
-            token: CancellationToken::new(),
+            token,
         };
         let token = registration.token.clone();
         let before = shared

@@ -256,6 +256,14 @@ impl Ask {
         }
     }
 
+    /// The same question, put again because the answer to it did not fit.
+    pub(crate) fn again(&self, violation: &str) -> Self {
+        Self {
+            message: format!("{violation}. {}", self.message),
+            ..self.clone()
+        }
+    }
+
     /// Whether an answer to this is an answer to `other`. Texts and the address may differ.
     pub(super) fn same_shape(&self, other: &Self) -> bool {
         self.form.same_shape(&other.form) && self.url.is_some() == other.url.is_some()

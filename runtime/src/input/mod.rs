@@ -1,6 +1,7 @@
 //! What a tool can ask a person for.
 
 pub(crate) mod form;
+mod live;
 mod prefill;
 mod question;
 mod questions;

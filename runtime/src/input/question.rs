@@ -291,9 +291,9 @@ impl<'a, T, N> Question<'a, T, N> {
 impl<T, N: Placed> Future for Question<'_, T, N> {
     type Output = Result<T>;
 
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let Poll::Ready(answer) = this.wait.advance(this.name.name()) else {
+        let Poll::Ready(answer) = this.wait.advance(this.name.name(), cx) else {
             return Poll::Pending;
         };
         match (answer, this.read.take()) {

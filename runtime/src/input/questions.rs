@@ -104,19 +104,21 @@ pub struct AskingAll<'a, T> {
 impl<T: Inputs> Future for AskingAll<'_, T> {
     type Output = Result<T>;
 
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        if !this.answers.is_empty() {
-            return Poll::Pending;
-        }
-        // Every question is reached before any is waited for, so that all are put at once.
-        for (wait, name) in &mut this.waits {
-            let answer = match wait.advance(name) {
-                Poll::Ready(Ok(answer)) => Some(answer),
+        this.answers.resize(this.waits.len(), None);
+        // Every question is reached before any is waited for, so that all are put at once; but to
+        // a client that is asked while it waits, one after the other.
+        for ((wait, name), answer) in this.waits.iter_mut().zip(&mut this.answers) {
+            if answer.is_some() {
+                continue;
+            }
+            match wait.advance(name, cx) {
+                Poll::Ready(Ok(given)) => *answer = Some(given),
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-                Poll::Pending => None,
-            };
-            this.answers.push(answer);
+                Poll::Pending if wait.is_live() => return Poll::Pending,
+                Poll::Pending => {}
+            }
         }
         let answered = this.waits.iter().zip(&this.answers);
         let answered = answered.map(|((wait, _), answer)| {

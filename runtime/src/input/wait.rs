@@ -1,17 +1,24 @@
 //! Waiting for an answer, whatever its type.
 
-use std::{sync::Arc, task::Poll, time::Duration};
+use std::{
+    fmt,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use serde_json::{Map, Value};
 
 use super::{
     Answers, Form, Input,
     form::{Answer, Ask},
+    live,
     question::Named,
 };
 use crate::{
     Result, ToolError,
     engine::leg::{Entered, Fault, Leg, Mark, Operation, Waiting},
+    host::BoxFuture,
     journal::Kind,
 };
 
@@ -31,8 +38,8 @@ pub(super) fn read<T: Input>(given: Given) -> Result<Result<T>, String> {
 
 /// Waiting for the answer to one question.
 ///
-/// It is never woken: a leg whose only hope is an answer parks, and the answer starts a new leg.
-#[derive(Debug)]
+/// Unless the client is asked while it waits, it is never woken: a leg whose only hope is an answer
+/// parks, and the answer starts a new leg.
 pub(super) struct Wait {
     leg: Arc<Leg>,
     ask: Ask,
@@ -46,10 +53,13 @@ pub(super) struct Wait {
     key: String,
 }
 
-#[derive(Debug)]
 enum Stage {
     New,
-    Marked(#[expect(dead_code, reason = "held for its drop")] Mark),
+    /// The client is asked while it waits.
+    Live(BoxFuture<'static, Result<Answer>>),
+    Marked {
+        _mark: Mark,
+    },
     Done,
 }
 
@@ -83,11 +93,29 @@ impl Wait {
     }
 
     /// The answer, where it is in the journal; otherwise the leg is marked as waiting for it.
-    pub(super) fn advance(&mut self, name: &Named) -> Poll<Result<Answer>> {
-        if !matches!(self.stage, Stage::New) {
-            return Poll::Pending;
+    pub(super) fn advance(&mut self, name: &Named, cx: &mut Context<'_>) -> Poll<Result<Answer>> {
+        if let Stage::New = self.stage {
+            self.stage = Stage::Done;
+            if let Poll::Ready(answer) = self.reach(name) {
+                return Poll::Ready(answer);
+            }
         }
-        self.stage = Stage::Done;
+        let Stage::Live(answer) = &mut self.stage else {
+            return Poll::Pending;
+        };
+        let polled = answer.as_mut().poll(cx);
+        if polled.is_ready() {
+            self.stage = Stage::Done;
+        }
+        polled
+    }
+
+    /// Whether the client is asked right now, so that no other question is put to it.
+    pub(super) const fn is_live(&self) -> bool {
+        matches!(self.stage, Stage::Live(_))
+    }
+
+    fn reach(&mut self, name: &Named) -> Poll<Result<Answer>> {
         let Named { key, location } = name;
         let entered = self.leg.enter(Operation {
             kind: Kind::Asked,
@@ -126,6 +154,12 @@ impl Wait {
         }
         if let Err(why) = self.leg.can_ask(&self.ask) {
             return self.refused(ToolError::cannot_ask(why));
+        }
+        if let Some(link) = self.leg.link() {
+            let (leg, link, key) = (self.leg.clone(), link.clone(), self.key.clone());
+            let answer = live::ask(leg, link, key, self.ask.clone(), self.timeout);
+            self.stage = Stage::Live(Box::pin(answer));
+            return Poll::Pending;
         }
         self.wait(Some(self.ask.clone()))
     }
@@ -175,17 +209,27 @@ impl Wait {
 
     fn wait(&mut self, ask: Option<Ask>) -> Poll<Result<Answer>> {
         let end = |timeout| self.leg.host.now().after(timeout);
-        self.stage = Stage::Marked(self.leg.mark(Waiting::Answer {
+        let mark = self.leg.mark(Waiting::Answer {
             key: self.key.clone(),
             // A question that was put before has its end already.
             deadline: self.timeout.filter(|_| ask.is_some()).map(end),
             ask,
-        }));
+        });
+        self.stage = Stage::Marked { _mark: mark };
         Poll::Pending
     }
 
     fn stop<T>(&self, fault: Fault) -> Poll<T> {
         self.leg.stop(fault);
         Poll::Pending
+    }
+}
+
+impl fmt::Debug for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wait")
+            .field("ask", &self.ask)
+            .field("key", &self.key)
+            .finish_non_exhaustive()
     }
 }

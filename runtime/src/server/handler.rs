@@ -14,13 +14,13 @@ use rmcp::{
 };
 
 use super::{
+    live::LiveClient,
     owner::Owners,
     wire::{self, Facts},
 };
 use crate::{
-    decision::Caller,
-    engine::{Call, Engine},
-    error::ProtocolError,
+    decision::{Caller, Era},
+    engine::{Call, Engine, Return, leg::Link},
     record::TaskId,
 };
 
@@ -105,12 +105,6 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
-        if request.request_state.is_some() {
-            let message = "this `requestState` names no round of this server";
-            return Err(wire::error(
-                ProtocolError::invalid_params(message).because("unknown_round"),
-            ));
-        }
         let caller = wire::caller(&context);
         let call = Call {
             tool: request.name.into_owned(),
@@ -118,6 +112,12 @@ impl ServerHandler for Handler {
             caller,
             client: wire::client(&context),
             owner: self.owners.of(&context)?,
+            link: (caller.era == Era::Legacy)
+                .then(|| -> Arc<dyn Link> { Arc::new(LiveClient::new(context.peer.clone())) }),
+            returns: request.request_state.map(|state| Return {
+                state,
+                answers: request.input_responses.unwrap_or_default(),
+            }),
             cancelled: context.ct.clone(),
         };
         let reply = self.engine.call(call).await.map_err(wire::rejection)?;

@@ -4,6 +4,7 @@ mod elicitation;
 pub(crate) mod handler;
 #[cfg(feature = "http")]
 mod http;
+mod live;
 mod owner;
 mod tasks;
 mod tools;

@@ -1,11 +1,13 @@
 //! Between the protocol's types and ours.
 
+use std::collections::BTreeMap;
+
 use rmcp::{
     model::{
         CallToolResponse, CallToolResult, ClientCapabilities, CreateTaskResult, DetailedTask,
-        ErrorCode, ErrorData, GetTaskResult, Implementation, InputRequest, InputRequests,
-        MetaObject, ProtocolVersion, ServerCapabilities, ServerConfig, Task, TaskPayload,
-        TaskStatus, Tool, ToolAnnotations,
+        ElicitationCapability, ErrorCode, ErrorData, GetTaskResult, Implementation, InputRequest,
+        InputRequests, InputRequiredResult, MetaObject, ProtocolVersion, ServerCapabilities,
+        ServerConfig, Task, TaskPayload, TaskStatus, Tool, ToolAnnotations,
     },
     service::{RequestContext, RoleServer},
 };
@@ -17,7 +19,7 @@ use crate::{
     decision::{Caller, Era},
     engine::{Rejection, Reply},
     error::ProtocolError,
-    record::{Client, End, Pinned, Record, Status},
+    record::{Client, Elicits, End, Pinned, Record, Status},
     tool::Registered,
 };
 
@@ -146,6 +148,14 @@ pub(super) fn error(error: ProtocolError) -> ErrorData {
 pub(super) fn rejection(rejection: Rejection) -> ErrorData {
     match rejection {
         Rejection::NeedsTasks => needs_tasks(),
+        Rejection::NeedsElicitation(Elicits { forms, urls }) => {
+            let mut capabilities = ClientCapabilities::default();
+            let mut modes = ElicitationCapability::new();
+            modes.form = forms.then(Default::default);
+            modes.url = urls.then(Default::default);
+            capabilities.elicitation = Some(modes);
+            ErrorData::missing_required_client_capability(capabilities)
+        }
         Rejection::Error(protocol_error) => error(protocol_error),
     }
 }
@@ -161,6 +171,12 @@ pub(super) fn reply(
             let mut created = CreateTaskResult::new(task(&record));
             created.meta = with_own(meta, &record);
             Ok(created.into())
+        }
+        Reply::Asked { record, unfit } => {
+            let requests = input_requests(&record, &unfit);
+            let mut asked = InputRequiredResult::new(Some(requests), record.request_state());
+            asked.meta = meta;
+            Ok(asked.into())
         }
         Reply::End(End::Result(members)) => {
             let mut result: CallToolResult = serde_json::from_value(Value::Object(members))
@@ -191,7 +207,7 @@ pub(super) fn detailed(record: &Record, meta: Option<MetaObject>) -> GetTaskResu
         },
         (Some(End::Cancelled), _) | (None, Status::Cancelled) => TaskPayload::Cancelled,
         (None, Status::InputRequired) => TaskPayload::InputRequired {
-            input_requests: input_requests(record),
+            input_requests: input_requests(record, &BTreeMap::new()),
         },
         (None, _) => TaskPayload::Working,
     };
@@ -239,10 +255,13 @@ fn task(record: &Record) -> Task {
     task
 }
 
-/// All questions that wait for an answer.
-fn input_requests(record: &Record) -> InputRequests {
+/// All questions that wait for an answer; those in `unfit` tell why they are asked again.
+fn input_requests(record: &Record, unfit: &BTreeMap<String, String>) -> InputRequests {
     let request = |Pinned { key, ask, .. }: &Pinned| {
-        let elicitation = elicitation(key, ask);
+        let elicitation = match unfit.get(key) {
+            Some(violation) => elicitation(key, &ask.again(violation)),
+            None => elicitation(key, ask),
+        };
         (key.clone(), InputRequest::Elicitation(elicitation))
     };
     record.questions.iter().map(request).collect()

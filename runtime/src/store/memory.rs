@@ -9,7 +9,7 @@ use std::{
 use tokio::sync::watch;
 
 use super::{
-    Change, Changes, Insertion, JournalChange, Listing, Runnable, Store, StoreError, Swap,
+    Change, Changes, Creation, Insertion, JournalChange, Listing, Runnable, Store, StoreError, Swap,
 };
 use crate::{
     host::{BoxFuture, Timestamp},
@@ -122,12 +122,12 @@ impl Tables {
         self.live -= u64::from(!record.status().is_terminal());
     }
 
-    fn insert(
-        &mut self,
-        record: Arc<Record>,
-        limit: u64,
-        number: u64,
-    ) -> Result<Insertion, StoreError> {
+    fn insert(&mut self, creation: Creation, number: u64) -> Result<Insertion, StoreError> {
+        let Creation {
+            record,
+            journal,
+            limit,
+        } = creation;
         let id = record.id().clone();
         if self.rows.contains_key(&id) {
             return Err(StoreError::new("there is a task with this id already"));
@@ -138,7 +138,7 @@ impl Tables {
         self.index(&record, number);
         let row = Row {
             record,
-            journal: Vec::new(),
+            journal,
             written: number,
         };
         self.rows.insert(id, row);
@@ -219,12 +219,8 @@ impl Tables {
 }
 
 impl Store for MemoryStore {
-    fn insert(
-        &self,
-        record: Arc<Record>,
-        limit: u64,
-    ) -> BoxFuture<'_, Result<Insertion, StoreError>> {
-        ready(move || self.write(|tables, number| tables.insert(record, limit, number)))
+    fn insert(&self, creation: Creation) -> BoxFuture<'_, Result<Insertion, StoreError>> {
+        ready(move || self.write(|tables, number| tables.insert(creation, number)))
     }
 
     fn load<'a>(

@@ -46,13 +46,9 @@ use crate::{
     note = "use `SqliteStore::open(path).await?`, or `MemoryStore::new()`"
 )]
 pub trait Store: fmt::Debug + Send + Sync + 'static {
-    /// Writes a new record, unless `limit` records are live already: those that have not ended. The
-    /// two are one write. An id that is there already is an error.
-    fn insert(
-        &self,
-        record: Arc<Record>,
-        limit: u64,
-    ) -> BoxFuture<'_, Result<Insertion, StoreError>>;
+    /// Writes a new record with its journal, unless as many records are live already as may be:
+    /// those that have not ended. All of it is one write. An id that is there already is an error.
+    fn insert(&self, creation: Creation) -> BoxFuture<'_, Result<Insertion, StoreError>>;
 
     /// The record, where there is one.
     fn load<'a>(&'a self, id: &'a TaskId)
@@ -105,6 +101,29 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Whether tasks outlive the process.
     fn is_durable(&self) -> bool;
+}
+
+/// What is to be written where nothing was.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a store needs all of it")]
+pub struct Creation {
+    /// The record.
+    pub record: Arc<Record>,
+    /// What it has in its journal already, oldest entry first.
+    pub journal: Vec<Entry>,
+    /// No more than this many records may be live.
+    pub limit: u64,
+}
+
+impl Creation {
+    /// A record without a journal, however many there are.
+    pub fn new(record: impl Into<Arc<Record>>) -> Self {
+        Self {
+            record: record.into(),
+            journal: Vec::new(),
+            limit: u64::MAX,
+        }
+    }
 }
 
 /// What is to be written over a record.

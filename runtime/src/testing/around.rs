@@ -11,16 +11,17 @@ macro_rules! store_around {
                 host::{BoxFuture, Timestamp},
                 journal::Entry,
                 record::{Record, TaskId},
-                store::{Change, Changes, Insertion, Listing, Runnable, StoreError, Swap},
+                store::{
+                    Change, Changes, Creation, Insertion, Listing, Runnable, StoreError, Swap,
+                },
             };
 
             impl $crate::store::Store for $around {
                 fn insert(
                     &self,
-                    record: Arc<Record>,
-                    limit: u64,
+                    creation: Creation,
                 ) -> BoxFuture<'_, Result<Insertion, StoreError>> {
-                    Box::pin(self.write(move || self.store.insert(record.clone(), limit)))
+                    Box::pin(self.write(move || self.store.insert(creation.clone())))
                 }
 
                 fn load<'a>(

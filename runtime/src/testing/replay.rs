@@ -11,8 +11,8 @@ use crate::{
     host::Timestamp,
     input::form::{Answer, Ask},
     journal::{Entry, Kind},
-    record::{End, Origin, Pinned, Record, Sleep, Status},
-    store::{Change, JournalChange, MemoryStore, Store},
+    record::{Delivery, End, Lease, Origin, Pinned, Record, Sleep, Status},
+    store::{Creation, MemoryStore, Store},
 };
 
 /// The whole run of a task: its call, its journal and its end. Its JSON can be kept in a repository
@@ -181,14 +181,11 @@ fn awaited(record: &Record, recording: &Recording) -> Option<Outside> {
 /// Writes the execution as it was when its journal had these entries.
 async fn seed(store: &MemoryStore, recording: &Recording, prefix: &[Entry]) {
     let record = Record::interrupted(recording, prefix);
-    let written = store.insert(record.clone().into(), u64::MAX).await;
-    written.unwrap_or_else(|error| panic!("{error}"));
-    let change = Change {
-        expected: record.version(),
-        record: record.into(),
-        journal: JournalChange::Append(prefix.to_vec()),
+    let creation = Creation {
+        journal: prefix.to_vec(),
+        ..Creation::new(record)
     };
-    let written = store.commit(change).await;
+    let written = store.insert(creation).await;
     written.unwrap_or_else(|error| panic!("{error}"));
 }
 
@@ -198,8 +195,9 @@ impl Record {
         let origin = &*recording.origin;
         let mut record = Self::created(
             origin.clone(),
+            Delivery::Task,
             None,
-            crate::record::Lease {
+            Lease {
                 worker: String::new(),
                 until: origin.created_at,
             },

@@ -27,13 +27,13 @@ pub fn record(id: &str) -> Record {
     let origin = Origin {
         format: FORMAT,
         id: TaskId::from(id),
-        delivery: Delivery::Task,
         pool: "pool".into(),
         tool: "tool".into(),
         fingerprint: "fingerprint".into(),
         server_version: "1.0.0".into(),
         seed: "seed".into(),
         arguments: Map::from_iter([("service".into(), json!("shop"))]),
+        arguments_digest: String::new(),
         owner: Some("alice".into()),
         client: Client::default(),
         created_at: START,
@@ -44,7 +44,7 @@ pub fn record(id: &str) -> Record {
         worker: "worker".into(),
         until: Timestamp::from_millis(u64::MAX),
     };
-    Record::created(origin, None, lease)
+    Record::created(origin, Delivery::Task, None, lease)
 }
 
 /// The end of a step in the leg that runs, as the machine writes it.

@@ -95,7 +95,10 @@ impl TestServer {
             match called.await {
                 Some(Ok(Reply::Task(record))) => return self.task(record.id().clone()),
                 Some(Ok(Reply::End(end))) => panic!("`{tool}` became no task: {end:?}"),
-                Some(Err(Rejection::NeedsTasks)) => panic!("`{tool}` was refused"),
+                Some(Ok(Reply::Asked { .. })) => panic!("`{tool}` asked before it became a task"),
+                Some(Err(Rejection::NeedsTasks | Rejection::NeedsElicitation(_))) => {
+                    panic!("`{tool}` was refused")
+                }
                 Some(Err(Rejection::Error(error))) => panic!("`{tool}`: {}", error.message),
                 // The server died before it answered, but maybe after it made the task.
                 None => {
@@ -121,6 +124,8 @@ impl TestServer {
         match self.engine().call(call).await {
             Ok(Reply::End(end)) => Ended::new(end),
             Ok(Reply::Task(_)) => unreachable!("this client has no tasks"),
+            Ok(Reply::Asked { .. }) => panic!("`{tool}` asked; use `call`"),
+            Err(Rejection::NeedsElicitation(_)) => unreachable!("this client answers"),
             Err(Rejection::NeedsTasks) => panic!("`{tool}` runs only as a task; use `call`"),
             Err(Rejection::Error(error)) => panic!("`{tool}`: {}", error.message),
         }
@@ -266,6 +271,8 @@ fn call(tool: &str, arguments: &Map<String, Value>) -> Call {
         },
         client: client(),
         owner: None,
+        link: None,
+        returns: None,
         cancelled: CancellationToken::new(),
     }
 }

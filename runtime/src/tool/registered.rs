@@ -6,7 +6,7 @@ use rmcp::model::CallToolResult;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Call, Definition, Detach, Tool,
+    Call, Definition, Tool,
     inputs::{Inputs, Violation},
 };
 use crate::{
@@ -177,13 +177,7 @@ where
 
 /// An option that is known, but not served.
 fn unserved(definition: &Definition) -> Option<&'static str> {
-    if definition.detach != Detach::Always {
-        Some("detach")
-    } else if definition.max_running.is_some() {
-        Some("max_running")
-    } else {
-        None
-    }
+    definition.max_running.map(|_| "max_running")
 }
 
 /// The default that is no value of its parameter: one whose `Serialize` and `Deserialize`

@@ -6,7 +6,7 @@ use siding::{
     host::{BoxFuture, Timestamp},
     journal::Entry,
     record::{Record, TaskId},
-    store::{Change, Changes, Insertion, Listing, Runnable, Store, StoreError, Swap},
+    store::{Change, Changes, Creation, Insertion, Listing, Runnable, Store, StoreError, Swap},
 };
 
 /// Where a test can get in between.
@@ -50,12 +50,8 @@ impl fmt::Debug for HookedStore {
 }
 
 impl Store for HookedStore {
-    fn insert(
-        &self,
-        record: Arc<Record>,
-        limit: u64,
-    ) -> BoxFuture<'_, Result<Insertion, StoreError>> {
-        self.store.insert(record, limit)
+    fn insert(&self, creation: Creation) -> BoxFuture<'_, Result<Insertion, StoreError>> {
+        self.store.insert(creation)
     }
 
     fn load<'a>(

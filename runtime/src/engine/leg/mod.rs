@@ -10,6 +10,7 @@ mod state;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod way;
 
 use std::{
     panic::Location,
@@ -17,18 +18,23 @@ use std::{
     task::Waker,
 };
 
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
 use self::state::State;
-pub(crate) use self::{fault::Fault, terms::Terms};
+pub(crate) use self::{
+    fault::Fault,
+    terms::Terms,
+    way::{Link, Reach, Way},
+};
 use super::{hold::Hold, limits::Limits, machine::Told};
 use crate::{
     ToolError,
     host::{Host, Timestamp},
     input::form::Ask,
     journal::{Entry, Kind},
-    record::{Delivery, Origin, Pinned, Sleep, TaskId},
+    record::{Origin, Pinned, Sleep},
     replaying::Replaying,
 };
 
@@ -44,8 +50,10 @@ pub(crate) struct Leg {
     pub(crate) cancelled: CancellationToken,
     pub(crate) host: Arc<dyn Host>,
     pub(super) limits: Limits,
-    /// The execution that this leg works for; `None` where the call runs in its request.
-    pub(super) hold: Option<Hold>,
+    /// How it reaches the one who waits for it.
+    reach: Reach,
+    /// The execution that this leg works for, once it is in the store.
+    hold: OnceLock<Hold>,
     /// Whether it is there only to clean up.
     closing: bool,
     /// What the tool and its server have settled.
@@ -54,6 +62,8 @@ pub(crate) struct Leg {
     pub(super) replaying: Replaying,
     /// Held by the one who makes entries durable.
     flushing: tokio::sync::Mutex<()>,
+    /// Told when the last step in flight has ended.
+    quiet: Notify,
     state: Mutex<State>,
 }
 
@@ -65,6 +75,7 @@ pub(super) struct Parts {
     pub(super) host: Arc<dyn Host>,
     pub(super) limits: Limits,
     pub(super) journal: Vec<Entry>,
+    pub(super) reach: Reach,
     pub(super) hold: Option<Hold>,
     pub(super) closing: bool,
     /// The span of the leg.
@@ -142,7 +153,11 @@ pub(crate) struct InFlight(Arc<Leg>);
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        self.0.lock().steps_in_flight -= 1;
+        let mut state = self.0.lock();
+        state.steps_in_flight -= 1;
+        if state.steps_in_flight == 0 {
+            self.0.quiet.notify_waiters();
+        }
     }
 }
 
@@ -157,18 +172,25 @@ impl Leg {
             cancelled: parts.cancelled,
             host: parts.host,
             limits: parts.limits,
-            hold: parts.hold,
+            reach: parts.reach,
+            hold: parts.hold.map(OnceLock::from).unwrap_or_default(),
             closing: parts.closing,
             terms: OnceLock::new(),
             replaying: Replaying::new(replays, parts.span),
             flushing: tokio::sync::Mutex::default(),
+            quiet: Notify::new(),
             state: Mutex::new(State::new(parts.journal)),
         })
     }
 
-    /// The id of the task; `None` in a call that is none.
-    pub(crate) fn task_id(&self) -> Option<&TaskId> {
-        (self.origin.delivery == Delivery::Task).then_some(&self.origin.id)
+    /// The execution that it works for, where that is in the store.
+    pub(super) fn hold(&self) -> Option<&Hold> {
+        self.hold.get()
+    }
+
+    /// The execution was written: from here on, so is what the leg does.
+    pub(super) fn take_hold(&self, hold: Hold) -> &Hold {
+        self.hold.get_or_init(|| hold)
     }
 
     /// Reaches an operation: gives it its key and, where there is one, its entry.
@@ -244,27 +266,6 @@ impl Leg {
         state.belonging(&kinds, key).cloned()
     }
 
-    /// Whether a question can be put in this leg.
-    ///
-    /// # Errors
-    ///
-    /// Why not.
-    pub(crate) fn can_ask(&self, ask: &Ask) -> Result<(), &'static str> {
-        let client = &self.origin.client;
-        if self.hold.is_none() {
-            return Err("this call cannot ask: it runs in its request, not as a task");
-        }
-        match ask.url {
-            None if !client.elicits_forms => {
-                Err("this client cannot ask a person: it did not declare form elicitation")
-            }
-            Some(_) if !client.elicits_urls => {
-                Err("this client cannot send a person anywhere: it did not declare URL elicitation")
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Notes that the operation `key` was refused without waiting for anything.
     ///
     /// # Errors
@@ -272,11 +273,6 @@ impl Leg {
     /// That so many were refused in a row that the code will not take it for an answer.
     pub(crate) fn refuse(&self, key: &str) -> Result<(), Fault> {
         self.lock().refuse(key)
-    }
-
-    /// Whether the leg works for a task, so that it can park.
-    pub(crate) const fn can_park(&self) -> bool {
-        self.hold.is_some()
     }
 
     /// Whether the execution is over, so that what waits can only be given up.
@@ -322,11 +318,12 @@ impl Leg {
         if self.is_stopped() {
             return false;
         }
+        // Until there is an execution, entries wait to be written with it.
+        let Some(hold) = self.hold() else { return true };
         let pending = self.lock().take_pending();
         if pending.is_empty() {
             return true;
         }
-        let Some(hold) = &self.hold else { return true };
         match hold.progress(pending).await {
             Ok(()) => true,
             Err(fault) => {
@@ -362,7 +359,7 @@ impl Leg {
     /// Tells something of the task, unless the journal still has something to replay.
     pub(crate) fn tell(&self, tell: impl FnOnce(&mut Told)) {
         let mut state = self.lock();
-        if self.hold.is_some() && state.next_operation().is_none() {
+        if self.has_status() && state.next_operation().is_none() {
             tell(&mut state.told);
             state.wake();
         }
@@ -374,6 +371,22 @@ impl Leg {
         state.waker = Some(waker.clone());
         let told = std::mem::take(&mut state.told);
         (told != Told::default()).then_some(told)
+    }
+
+    /// The entries that are not in the store yet.
+    pub(super) fn take_pending(&self) -> Vec<Entry> {
+        self.lock().take_pending()
+    }
+
+    /// Ready when no step is in flight.
+    pub(super) async fn quiet(&self) {
+        loop {
+            let quiet = self.quiet.notified();
+            if self.lock().steps_in_flight == 0 {
+                return;
+            }
+            quiet.await;
+        }
     }
 
     pub(super) fn take_fault(&self) -> Option<Fault> {

@@ -7,6 +7,7 @@ use std::{
 
 use super::{Fault, Waiting};
 use crate::{
+    ToolError,
     engine::{limits::Limits, machine::Told},
     journal::{Entry, Kind},
 };
@@ -41,8 +42,16 @@ pub(super) struct State {
     pub(super) fault: Option<Fault>,
     /// What the record does not have yet.
     pub(super) told: Told,
+    pub(super) detaching: Option<Detaching>,
     /// Wakes the driver of the leg.
     pub(super) waker: Option<Waker>,
+}
+
+/// A wish of the function to become a task.
+#[derive(Debug)]
+pub(super) enum Detaching {
+    Asked,
+    Done(Result<(), ToolError>),
 }
 
 impl State {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     host::SystemHost,
-    record::{Client, Delivery},
+    record::{Client, TaskId},
 };
 
 fn leg(journal: Vec<Entry>) -> Arc<Leg> {
@@ -12,13 +12,13 @@ fn limited(journal: Vec<Entry>, limits: Limits) -> Arc<Leg> {
     let origin = Origin {
         format: 1,
         id: TaskId::from("t"),
-        delivery: Delivery::Task,
         pool: String::new(),
         tool: String::new(),
         fingerprint: String::new(),
         server_version: String::new(),
         seed: String::new(),
         arguments: serde_json::Map::new(),
+        arguments_digest: String::new(),
         owner: None,
         client: Client::default(),
         created_at: Timestamp::from_millis(0),
@@ -31,6 +31,10 @@ fn limited(journal: Vec<Entry>, limits: Limits) -> Arc<Leg> {
         host: Arc::new(SystemHost),
         limits,
         journal,
+        reach: Reach {
+            way: Way::Task,
+            elicits: Client::default().elicits(),
+        },
         hold: None,
         closing: false,
         span: Span::none(),

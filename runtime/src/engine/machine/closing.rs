@@ -68,11 +68,14 @@ pub(super) fn in_leg(record: &Record, fence: u64, event: LegEvent, now: Timestam
             next.stalled = 0;
             change_with(record, next, entries, now)
         }
-        LegEvent::Finished(_) | LegEvent::Parked(_) | LegEvent::Drifted(_) if closes => {
+        LegEvent::Finished(_) | LegEvent::Parked { .. } | LegEvent::Drifted(_) if closes => {
             close(record, now)
         }
-        LegEvent::Told(_) => Verdict::Unchanged(Report::default()),
-        LegEvent::Finished(_) | LegEvent::Parked(_) | LegEvent::Drifted(_) | LegEvent::Released => {
+        LegEvent::Told(_) | LegEvent::Detached => Verdict::Unchanged(Report::default()),
+        LegEvent::Finished(_)
+        | LegEvent::Parked { .. }
+        | LegEvent::Drifted(_)
+        | LegEvent::Released => {
             next.lease = None;
             change(record, next, now)
         }

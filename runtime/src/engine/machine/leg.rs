@@ -1,6 +1,9 @@
 //! Legs: who may run one, and what they may write.
 
-use super::{LegEvent, Refusal, STALLED_LEGS, Told, Verdict, change, change_with, ended, stalled};
+use super::{
+    LegEvent, Refusal, STALLED_LEGS, Told, Verdict, change, change_with, detached, ended, rounds,
+    stalled,
+};
 use crate::{
     engine::leg::Parking,
     host::Timestamp,
@@ -47,7 +50,8 @@ pub(super) fn event(record: &Record, event: LegEvent, now: Timestamp) -> Verdict
             return change_with(record, next, entries, now);
         }
         LegEvent::Told(told) => tell(&mut next, told),
-        LegEvent::Parked(parking) => return park(record, parking, now),
+        LegEvent::Parked { parking, round } => return park(record, parking, round, now),
+        LegEvent::Detached => next = detached(record),
         LegEvent::Finished(end) => next = ended(record, end),
         LegEvent::Drifted(drift) => {
             next.status_message = Some(drift.message.clone());
@@ -75,7 +79,7 @@ fn tell(next: &mut Record, told: Told) {
 }
 
 /// Puts the questions of a leg and lets it go, unless what it waits for was answered meanwhile.
-fn park(record: &Record, parking: Parking, now: Timestamp) -> Verdict {
+fn park(record: &Record, parking: Parking, round: Option<String>, now: Timestamp) -> Verdict {
     let mut next = record.clone();
     next.stalled = 0;
     next.lease = None;
@@ -95,12 +99,15 @@ fn park(record: &Record, parking: Parking, now: Timestamp) -> Verdict {
     let waits = |pinned: &Pinned| parking.waits.contains(&pinned.key);
     if next.questions.iter().any(waits) {
         next.status = Status::InputRequired;
+        if let Some(name) = round {
+            rounds::begin(&mut next, name);
+        }
     }
     change_with(record, next, entries, now)
 }
 
 /// Ends what waited for a time that has come.
-fn fire_timers(next: &mut Record, now: Timestamp) -> Vec<Entry> {
+pub(super) fn fire_timers(next: &mut Record, now: Timestamp) -> Vec<Entry> {
     let mut entries = Vec::new();
     if let Some(sleep) = next.asleep.take_if(|sleep| sleep.until <= now) {
         entries.push(Entry::woke(&sleep.key));

@@ -9,12 +9,14 @@
 //! - When the last outstanding question is answered, the task can run: once, because a claim
 //!   raises the fence and only the holder of the fence may write.
 //! - Expiry counts from the creation.
+//! - A round is spent on one set of answers, and names the reply to them.
 
 mod answers;
 mod closing;
 mod leg;
+mod rounds;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Map, Value};
 
@@ -23,7 +25,7 @@ use crate::{
     error::ProtocolError,
     host::Timestamp,
     journal::Entry,
-    record::{Drift, End, Lease, Life, Origin, Record, Status, Ttl},
+    record::{Delivery, Drift, End, Lease, Life, Origin, Record, Status, Ttl},
     store::JournalChange,
 };
 
@@ -39,6 +41,13 @@ pub(crate) enum Event {
     Leg { fence: u64, event: LegEvent },
     /// Answers came in.
     Answered(BTreeMap<String, Value>),
+    /// A call that asks by round trips was made again, with answers to one of its rounds.
+    Returned {
+        round: String,
+        answers: BTreeMap<String, Value>,
+    },
+    /// Its client follows it as a task from now on.
+    Detached,
     /// Somebody wants it to end.
     Cancelled { reason: Option<String> },
     /// Its time to live is another one from now on.
@@ -56,8 +65,13 @@ pub(crate) enum LegEvent {
     Progressed(Vec<Entry>),
     /// It has something to tell.
     Told(Told),
-    /// It can only wait.
-    Parked(Parking),
+    /// It can only wait; its questions are the round of this name, where it asks by rounds.
+    Parked {
+        parking: Parking,
+        round: Option<String>,
+    },
+    /// It is a task from here on.
+    Detached,
     /// Its function is done.
     Finished(End),
     /// Its code does not fit the journal.
@@ -91,6 +105,8 @@ pub(crate) struct Report {
     pub(crate) ignored: Vec<String>,
     /// Keys that still wait for an answer.
     pub(crate) outstanding: Vec<String>,
+    /// What is wrong with the answers to a round, by their keys; none of them was taken.
+    pub(crate) unfit: BTreeMap<String, String>,
 }
 
 /// What comes of an event.
@@ -117,15 +133,26 @@ pub(crate) enum Refusal {
     WrongAnswer { key: String, violation: String },
     /// A question was put under a key that an earlier one had.
     KeyReused(String),
+    /// There was no such round, or it is long over.
+    NoSuchRound,
+    /// The round was spent on other answers.
+    OtherAnswers,
 }
 
 impl Record {
     /// The record of a new execution that `lease` already holds.
-    pub(crate) fn created(origin: Origin, ttl_ms: Option<u64>, lease: Lease) -> Self {
+    pub(crate) fn created(
+        origin: impl Into<Arc<Origin>>,
+        delivery: Delivery,
+        ttl_ms: Option<u64>,
+        lease: Lease,
+    ) -> Self {
+        let origin = origin.into();
         Self {
             updated_at: origin.created_at,
             changed_at: None,
-            origin: origin.into(),
+            origin,
+            delivery,
             status: Status::Working,
             status_message: None,
             ttl_ms,
@@ -157,7 +184,9 @@ pub(crate) fn apply(record: &Record, event: Event, now: Timestamp) -> Verdict {
         Event::Leg { fence, event } if record.closing.is_some() => {
             closing::in_leg(record, fence, event, now)
         }
-        Event::Claimed(_) | Event::Leg { .. } if over => Verdict::Refused(Refusal::Over),
+        Event::Claimed(_) | Event::Leg { .. } | Event::Detached if over => {
+            Verdict::Refused(Refusal::Over)
+        }
         Event::Claimed(lease) => leg::claim(record, lease, now),
         Event::Leg { fence, .. } if fence != record.fence || record.lease.is_none() => {
             Verdict::Refused(Refusal::Fenced)
@@ -165,15 +194,51 @@ pub(crate) fn apply(record: &Record, event: Event, now: Timestamp) -> Verdict {
         Event::Leg { event, .. } => leg::event(record, event, now),
         Event::Answered(answers) if over => answers::too_late(answers),
         Event::Answered(answers) => answers::take(record, answers, now),
+        Event::Detached => change(record, detached(record), now),
         Event::Cancelled { .. } if over => Verdict::Unchanged(Report::default()),
         Event::Cancelled { reason } => closing::cancel(record, reason, now),
-        Event::TtlSet(_) if record.is_expired(now) => Verdict::Refused(Refusal::Over),
+        Event::Returned { .. } | Event::TtlSet(_) if record.is_expired(now) => {
+            Verdict::Refused(Refusal::Over)
+        }
+        Event::Returned { round, answers } => rounds::take(record, &round, &answers, now),
         Event::TtlSet(Ttl(ttl_ms)) => {
             let mut next = record.clone();
             next.ttl_ms = ttl_ms;
             change(record, next, now)
         }
         Event::Alarm => Verdict::Unchanged(Report::default()),
+    }
+}
+
+/// The new execution `record` after all of `events` in its first leg, and its journal: what happened
+/// before it was written.
+pub(crate) fn begun(
+    mut record: Record,
+    events: Vec<LegEvent>,
+    now: Timestamp,
+) -> Result<(Record, Vec<Entry>), Refusal> {
+    let mut journal = Vec::new();
+    for event in events {
+        let fence = record.fence;
+        match apply(&record, Event::Leg { fence, event }, now) {
+            Verdict::Change(transition, _) => {
+                record = transition.record;
+                if let JournalChange::Append(entries) = transition.journal {
+                    journal.extend(entries);
+                }
+            }
+            Verdict::Unchanged(_) => {}
+            Verdict::Refused(refusal) => return Err(refusal),
+        }
+    }
+    Ok((record, journal))
+}
+
+/// `record` as a task.
+fn detached(record: &Record) -> Record {
+    Record {
+        delivery: Delivery::Task,
+        ..record.clone()
     }
 }
 

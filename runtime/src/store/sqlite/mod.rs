@@ -28,7 +28,7 @@ use self::{
     write::Write,
     writer::Writer,
 };
-use super::{Change, Changes, Insertion, Listing, Runnable, Store, StoreError, Swap};
+use super::{Change, Changes, Creation, Insertion, Listing, Runnable, Store, StoreError, Swap};
 use crate::{
     host::{BoxFuture, Timestamp},
     journal::Entry,
@@ -243,21 +243,15 @@ impl Shared {
 }
 
 impl Store for SqliteStore {
-    fn insert(
-        &self,
-        record: Arc<Record>,
-        limit: u64,
-    ) -> BoxFuture<'_, Result<Insertion, StoreError>> {
+    fn insert(&self, creation: Creation) -> BoxFuture<'_, Result<Insertion, StoreError>> {
         Box::pin(async move {
-            let id = record.id().clone();
-            let row = Row::new(record)?;
-            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            if self
-                .shared
-                .writer
-                .write(Write::Insert { row, limit })
-                .await?
-            {
+            let id = creation.record.id().clone();
+            let write = Write::Insert {
+                row: Row::new(creation.record)?,
+                journal: row::texts(&creation.journal)?,
+                limit: i64::try_from(creation.limit).unwrap_or(i64::MAX),
+            };
+            if self.shared.writer.write(write).await? {
                 Ok(Insertion::Done)
             } else if self.load(&id).await?.is_some() {
                 Err(StoreError::new("there is a task with this id already"))

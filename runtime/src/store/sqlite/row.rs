@@ -85,13 +85,16 @@ impl<'a> Indexed<'a> {
 impl JournalText {
     pub(super) fn new(change: &JournalChange) -> Result<Self, StoreError> {
         Ok(match change {
-            JournalChange::Append(entries) => {
-                let texts = entries.iter().map(serde_json::to_string);
-                Self::Append(texts.collect::<Result<_, _>>().map_err(StoreError::new)?)
-            }
+            JournalChange::Append(entries) => Self::Append(texts(entries)?),
             JournalChange::Clear => Self::Clear,
         })
     }
+}
+
+/// The texts of entries.
+pub(super) fn texts(entries: &[Entry]) -> Result<Vec<String>, StoreError> {
+    let texts = entries.iter().map(serde_json::to_string);
+    texts.collect::<Result<_, _>>().map_err(StoreError::new)
 }
 
 /// The record `id` from its text.

@@ -42,7 +42,7 @@ async fn s18_a_commit_waits_for_the_disk() {
 async fn a_full_disk_is_told_and_nothing_is_written() {
     let (_folder, store) = store().await;
     let first = record("a");
-    store.insert(first.clone().into(), u64::MAX).await.unwrap();
+    store.insert(Creation::new(first.clone())).await.unwrap();
     fill(&store);
     let huge = step(&first, "huge", &"x".repeat(100_000));
     let said = store.commit(huge).await.unwrap_err().to_string();
@@ -62,11 +62,11 @@ async fn a_file_that_another_program_holds_is_told_and_works_again_after_it() {
     });
     let holder = rusqlite::Connection::open(&store.shared.path).unwrap();
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let insert = store.insert(record("a").into(), u64::MAX).await;
+    let insert = store.insert(Creation::new(record("a"))).await;
     let said = insert.unwrap_err().to_string();
     assert!(said.contains("was locked by another program"), "{said}");
     holder.execute_batch("ROLLBACK").unwrap();
-    store.insert(record("a").into(), u64::MAX).await.unwrap();
+    store.insert(Creation::new(record("a"))).await.unwrap();
 }
 
 #[test]
@@ -76,12 +76,12 @@ fn a_store_goes_on_after_the_runtime_that_used_it() {
     // Asked for and not waited for: the runtime may end before, while or after it writes.
     for number in 0..100 {
         let (store, id) = (store.clone(), format!("{number}"));
-        first.spawn(async move { store.insert(record(&id).into(), u64::MAX).await });
+        first.spawn(async move { store.insert(Creation::new(record(&id))).await });
     }
     first.shutdown_background();
     let second = Runtime::new().unwrap();
     second.block_on(async {
-        store.insert(record("a").into(), u64::MAX).await.unwrap();
+        store.insert(Creation::new(record("a"))).await.unwrap();
         assert!(store.load(&"a".into()).await.unwrap().is_some());
     });
 }

@@ -14,6 +14,7 @@ use crate::record::TaskId;
 pub(super) enum Write {
     Insert {
         row: Row,
+        journal: Vec<String>,
         /// No more than this many may be live.
         limit: i64,
     },
@@ -30,7 +31,11 @@ impl Write {
     /// write.
     fn to(&self, transaction: &Transaction<'_>, seq: i64) -> rusqlite::Result<bool> {
         match self {
-            Self::Insert { row, limit } => insert(transaction, row, *limit, seq),
+            Self::Insert {
+                row,
+                journal,
+                limit,
+            } => insert(transaction, row, journal, *limit, seq),
             Self::Commit {
                 expected,
                 row,
@@ -71,6 +76,7 @@ pub(super) fn write_all(
 fn insert(
     transaction: &Transaction<'_>,
     row: &Row,
+    journal: &[String],
     limit: i64,
     seq: i64,
 ) -> rusqlite::Result<bool> {
@@ -90,6 +96,9 @@ fn insert(
             row.text,
             limit,
         ])?;
+    if inserted == 1 {
+        append(transaction, transaction.last_insert_rowid(), journal)?;
+    }
     Ok(inserted == 1)
 }
 
@@ -129,12 +138,7 @@ fn commit(
         ])?;
     }
     match journal {
-        JournalText::Append(entries) => {
-            let mut append = transaction.prepare_cached(statement::APPEND)?;
-            for entry in entries {
-                append.execute(params![number, entry])?;
-            }
-        }
+        JournalText::Append(entries) => append(transaction, number, entries)?,
         JournalText::Clear => {
             transaction
                 .prepare_cached(statement::CLEAR)?
@@ -142,6 +146,14 @@ fn commit(
         }
     }
     Ok(true)
+}
+
+fn append(transaction: &Transaction<'_>, number: i64, entries: &[String]) -> rusqlite::Result<()> {
+    let mut append = transaction.prepare_cached(statement::APPEND)?;
+    for entry in entries {
+        append.execute(params![number, entry])?;
+    }
+    Ok(())
 }
 
 fn remove(transaction: &Transaction<'_>, id: &TaskId) -> rusqlite::Result<bool> {

@@ -246,6 +246,7 @@ mod tests {
     fn insert(id: &str) -> Write {
         Write::Insert {
             row: Row::new(Arc::new(record(id))).unwrap(),
+            journal: Vec::new(),
             limit: i64::MAX,
         }
     }

@@ -1,13 +1,37 @@
 //! Journals: appended to, cleared, and apart from each other.
 
-use super::{commit, insert, keys, opened};
+use super::{commit, insert, keys, opened, works};
 use crate::{
     engine::machine::{Event, LegEvent},
     journal::{Entry, Kind},
     record::Record,
-    store::{Change, JournalChange, Store},
+    store::{Change, Creation, Insertion, JournalChange, Store},
     testing::sample::{START, change, record, step},
 };
+
+/// A record that comes with a journal has it at once; one that is refused leaves nothing of it.
+pub async fn writes_a_record_with_its_journal<S: Store>(open: &impl AsyncFn(&str) -> S) {
+    let store = opened(open, "writes_a_record_with_its_journal").await;
+    let entries = |key: &str| match step(&record("a"), key, &1).journal {
+        JournalChange::Append(entries) => entries,
+        JournalChange::Clear => Vec::new(),
+    };
+    let creation = |key: &str, limit: u64| Creation {
+        journal: [entries(key), entries("last")].concat(),
+        limit,
+        ..Creation::new(record("a"))
+    };
+    assert_eq!(
+        works(store.insert(creation("full", 0)).await),
+        Insertion::Full
+    );
+    assert_eq!(
+        works(store.insert(creation("first", 1)).await),
+        Insertion::Done
+    );
+    assert!(store.insert(creation("again", 2)).await.is_err());
+    assert_eq!(keys(&*store, "a").await, ["first", "last"]);
+}
 
 /// Entries come back in the order of their commits, and in their order within one.
 pub async fn keeps_entries_in_their_order<S: Store>(open: &impl AsyncFn(&str) -> S) {

@@ -36,7 +36,7 @@ pub use self::{changes::*, index::*, journal::*, record::*};
 use crate::{
     host::{Host, SystemHost},
     record::{Record, TaskId},
-    store::{Change, Insertion, Store, StoreError, Swap},
+    store::{Change, Creation, Insertion, Store, StoreError, Swap},
 };
 
 /// How long a store may take for what it is to do at once.
@@ -56,6 +56,7 @@ pub async fn all<S: Store>(open: impl AsyncFn(&str) -> S) {
     keeps_every_character(&open).await;
     keeps_times_up_to_the_end_of_time(&open).await;
     keeps_everything_over_a_reopening(&open).await;
+    writes_a_record_with_its_journal(&open).await;
     keeps_entries_in_their_order(&open).await;
     clears_journals(&open).await;
     keeps_journals_apart(&open).await;
@@ -83,7 +84,7 @@ fn works<T>(given: Result<T, StoreError>) -> T {
 
 async fn insert(store: &dyn Store, record: Record) -> Arc<Record> {
     let record = Arc::new(record);
-    let inserted = works(store.insert(record.clone(), u64::MAX).await);
+    let inserted = works(store.insert(Creation::new(record.clone())).await);
     assert_eq!(inserted, Insertion::Done);
     record
 }

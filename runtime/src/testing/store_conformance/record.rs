@@ -9,8 +9,8 @@ use super::{commit, insert, keys, load, opened, works};
 use crate::{
     engine::machine::{self, Event, Refusal, Verdict},
     host::Timestamp,
-    record::{Lease, Status, TaskId},
-    store::{Insertion, Store, Swap},
+    record::{Lease, Record, Status, TaskId},
+    store::{Creation, Insertion, Store, Swap},
     testing::sample::{at, change, record, step},
 };
 
@@ -34,7 +34,7 @@ pub async fn refuses_an_id_that_is_there<S: Store>(open: &impl AsyncFn(&str) -> 
     let store = opened(open, "refuses_an_id_that_is_there").await;
     let first = insert(&*store, record("a")).await;
     let second = record("a").of("elsewhere", "tool").parked();
-    assert!(store.insert(second.into(), u64::MAX).await.is_err());
+    assert!(store.insert(Creation::new(second)).await.is_err());
     assert_eq!(load(&*store, "a").await, Some(first));
 }
 
@@ -47,24 +47,31 @@ pub async fn keeps_to_the_limit_of_live_records<S: Store>(open: &impl AsyncFn(&s
         let store = handles[racer % handles.len()].clone();
         let record = Arc::new(record(&racer.to_string()));
         racing.spawn(async move {
-            let inserted = works(store.insert(record.clone(), 5).await);
+            let inserted = works(store.insert(one_of_five(record.clone())).await);
             (inserted == Insertion::Done).then_some(record)
         });
     }
     let inserted: Vec<_> = racing.join_all().await.into_iter().flatten().collect();
     assert_eq!(inserted.len(), 5);
     let store = &handles[0];
-    let one_more = || store.insert(Arc::new(record("one more")), 5);
+    let one_more = || store.insert(one_of_five(record("one more")));
     assert_eq!(works(one_more().await), Insertion::Full);
     assert_eq!(load(&**store, "one more").await, None);
     let cancelled = Event::Cancelled { reason: None };
     commit(&**store, change(&inserted[0], cancelled, at(1))).await;
     assert_eq!(works(one_more().await), Insertion::Done);
     works(store.remove(inserted[1].id()).await);
-    let another = Arc::new(record("another"));
-    assert_eq!(works(store.insert(another, 5).await), Insertion::Done);
-    let last = Arc::new(record("last"));
-    assert_eq!(works(store.insert(last, 5).await), Insertion::Full);
+    let another = one_of_five(record("another"));
+    assert_eq!(works(store.insert(another).await), Insertion::Done);
+    let last = one_of_five(record("last"));
+    assert_eq!(works(store.insert(last).await), Insertion::Full);
+}
+
+fn one_of_five(record: impl Into<Arc<Record>>) -> Creation {
+    Creation {
+        limit: 5,
+        ..Creation::new(record)
+    }
 }
 
 /// Of many commits over one version, exactly one is taken, with its record and its entries.

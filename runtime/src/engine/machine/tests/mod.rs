@@ -4,13 +4,14 @@
 )]
 
 mod property;
+mod rounds;
 
 use serde_json::json;
 
 use super::*;
 use crate::{
     input::form::{Ask, Form},
-    record::{Client, Closing, Delivery, Pinned, Sleep, TaskId},
+    record::{Client, Closing, Pinned, Sleep, TaskId},
 };
 
 const START: Timestamp = Timestamp::from_millis(1_000_000);
@@ -28,23 +29,27 @@ fn lease(worker: &str, until: u64) -> Lease {
 
 /// A task that the worker `a` just made; it lives for 10 s, the lease for 1 s.
 fn created() -> Record {
+    delivered(Delivery::Task)
+}
+
+fn delivered(delivery: Delivery) -> Record {
     let origin = Origin {
         format: 1,
         id: TaskId::from("t"),
-        delivery: Delivery::Task,
         pool: "pool".into(),
         tool: "tool".into(),
         fingerprint: "old".into(),
         server_version: String::new(),
         seed: "seed".into(),
         arguments: Map::new(),
+        arguments_digest: String::new(),
         owner: Some("alice".into()),
         client: Client::default(),
         created_at: START,
         poll_ms: 1_000,
         cleans_up: false,
     };
-    Record::created(origin, Some(10_000), lease("a", 1_000))
+    Record::created(origin, delivery, Some(10_000), lease("a", 1_000))
 }
 
 fn pinned(key: &str) -> Pinned {
@@ -55,8 +60,13 @@ fn pinned(key: &str) -> Pinned {
     }
 }
 
+const fn on_parking(parking: Parking) -> LegEvent {
+    let round = None;
+    LegEvent::Parked { parking, round }
+}
+
 fn parked_on(keys: &[&str]) -> LegEvent {
-    LegEvent::Parked(Parking {
+    on_parking(Parking {
         asked: keys.iter().map(|key| pinned(key)).collect(),
         waits: keys.iter().map(|key| (*key).into()).collect(),
         ..Parking::default()
@@ -165,7 +175,7 @@ fn a_park_on_answered_questions_stays_runnable() {
         waits: vec!["a".into()],
         ..Parking::default()
     };
-    let record = after(&record, leg(1, LegEvent::Parked(parking)), at(5));
+    let record = after(&record, leg(1, on_parking(parking)), at(5));
     assert_eq!(record.status, Status::Working);
     assert_eq!(record.index().due_at, Some(START));
 }
@@ -385,7 +395,7 @@ fn a_sleep_is_due_when_its_time_has_come_and_ends_by_the_claim() {
         asleep: Some(sleep),
         ..Parking::default()
     };
-    let asleep = after(&created(), leg(1, LegEvent::Parked(parking)), at(5));
+    let asleep = after(&created(), leg(1, on_parking(parking)), at(5));
     assert_eq!(asleep.status, Status::Working);
     assert_eq!(asleep.index().due_at, Some(at(3_000)));
     let claim = Event::Claimed(lease("b", 9_000));
@@ -406,7 +416,7 @@ fn a_question_whose_time_is_over_is_taken_back_and_the_task_goes_on() {
         waits: vec!["a".into()],
         ..Parking::default()
     };
-    let parked = after(&created(), leg(1, LegEvent::Parked(parking)), at(5));
+    let parked = after(&created(), leg(1, on_parking(parking)), at(5));
     assert_eq!(parked.index().due_at, Some(at(3_000)));
     // An answer that comes too late is none, whether or not the timer fired yet.
     assert_eq!(

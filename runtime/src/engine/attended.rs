@@ -1,0 +1,263 @@
+//! Calls that a client waits for and that may become more than a call: a task, or a round of
+//! questions. Nothing of them is in the store before that.
+
+use std::{future::poll_fn, sync::Arc, task::Waker};
+
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Rejection, Reply, Shared,
+    ends::failed,
+    hold::Hold,
+    leg::{self, Fault, Leg, Parking, Reach, Way},
+    machine::{self, LegEvent},
+    runner::{Registration, Running, Turn, span, wind_down},
+    shutting_down, store_failed,
+};
+use crate::{
+    ToolError,
+    error::ProtocolError,
+    host::Timestamp,
+    journal::Entry,
+    record::{Delivery, End, Origin, Record, Rounds},
+    store::{Creation, Insertion, StoreError},
+    tool::Registered,
+};
+
+/// A call that a client waits for.
+#[derive(Debug)]
+pub(super) struct Attended {
+    pub(super) origin: Arc<Origin>,
+    pub(super) ttl_ms: Option<u64>,
+    pub(super) reach: Reach,
+    /// When it becomes a task whatever it does.
+    pub(super) detach_at: Option<Timestamp>,
+    /// Raised when the client has left.
+    pub(super) left: CancellationToken,
+}
+
+/// Why a call is looked at that goes on.
+enum Stop {
+    /// Its function got somewhere.
+    Turn(Turn),
+    /// It takes so long that it becomes a task.
+    Overdue,
+    /// The server shuts down.
+    Closing,
+}
+
+/// Why an execution was not written.
+pub(super) enum Unwritten {
+    /// There are too many.
+    Full(u64),
+    /// The store failed.
+    Failed(StoreError),
+}
+
+impl From<Unwritten> for ProtocolError {
+    fn from(why: Unwritten) -> Self {
+        match why {
+            Unwritten::Full(limit) => Self::over_limit(format!(
+                "there are {limit} unfinished tasks, and no more may be; try later"
+            )),
+            Unwritten::Failed(error) => store_failed(&error),
+        }
+    }
+}
+
+impl Shared {
+    /// Runs a call until there is something to answer its client with.
+    pub(super) async fn attend(self: &Arc<Self>, call: Attended) -> Result<Reply, Rejection> {
+        // A server that stops from here on waits for the call.
+        let _begins = self.legs.token();
+        if self.closing.is_cancelled() {
+            return Err(shutting_down().into());
+        }
+        let (reply, replied) = oneshot::channel();
+        let shared = self.clone();
+        // It may go on when its client has its answer.
+        self.spawn_work(async move { shared.run_attended(call, reply).await });
+        let replied = replied.await.unwrap_or_else(|_| Err(shutting_down()));
+        Ok(replied?)
+    }
+
+    async fn run_attended(
+        self: &Arc<Self>,
+        mut call: Attended,
+        reply: oneshot::Sender<Result<Reply, ProtocolError>>,
+    ) {
+        let Some(tool) = self.tools.get(call.origin.tool.as_str()) else {
+            return;
+        };
+        let leg = Leg::new(leg::Parts {
+            origin: call.origin.clone(),
+            cancelled: CancellationToken::new(),
+            host: self.ledger.host.clone(),
+            limits: self.limits,
+            journal: Vec::new(),
+            reach: call.reach.clone(),
+            hold: None,
+            closing: false,
+            span: span(&call.origin, 1),
+        });
+        let mut running = Running::start(tool, &leg);
+        let (answer, goes_on) = loop {
+            match self.run_unwritten(&mut running, &leg, &call).await {
+                Stop::Turn(Turn::Detaching) => match self.found(&leg, &call).await {
+                    Ok(record) => {
+                        leg.tell_detached(Ok(()));
+                        break (Ok(Reply::Task(record)), true);
+                    }
+                    Err(why) => {
+                        leg.tell_detached(Err(ProtocolError::from(why).into_tool_error()));
+                    }
+                },
+                Stop::Overdue => match self.found(&leg, &call).await {
+                    Ok(record) => break (Ok(Reply::Task(record)), true),
+                    Err(why) => {
+                        let why = ProtocolError::from(why).message;
+                        tracing::warn!(%why, "a call cannot become a task, and goes on as a call");
+                        call.detach_at = None;
+                    }
+                },
+                Stop::Turn(turn) => break (self.answer(turn, &leg, &call, tool).await, false),
+                Stop::Closing => break (Err(shutting_down()), false),
+            }
+        };
+        // Before anybody hears of the task: whoever cancels it finds the leg.
+        let cancelled = leg.cancelled.clone();
+        let registration = leg
+            .hold()
+            .map(|hold| Registration::new(self, &hold.latest(), cancelled));
+        // Whether its client is still there is known to the transport alone.
+        let _gone = reply.send(answer);
+        if goes_on {
+            let left = CancellationToken::new();
+            self.finish_leg(running, &leg, tool, &left).await;
+        }
+        drop(registration);
+    }
+
+    /// Polls the function while there is no execution, until something has to be done about it.
+    async fn run_unwritten(&self, running: &mut Running, leg: &Arc<Leg>, call: &Attended) -> Stop {
+        let host = self.host();
+        let left = async {
+            call.left.cancelled().await;
+            leg.cancelled.cancel();
+            wind_down(host, &leg.cancelled).await;
+        };
+        let overdue = async {
+            match call.detach_at {
+                Some(at) => host.sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+            // Whoever has left would never hear of the task.
+            if call.left.is_cancelled() {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::pin!(left, overdue);
+        loop {
+            let turn = tokio::select! {
+                biased;
+                turn = poll_fn(|cx| running.poll(leg, cx)) => turn,
+                () = &mut left => Turn::Dropped,
+                () = self.hurry.cancelled() => return Stop::Closing,
+                () = &mut overdue => return Stop::Overdue,
+            };
+            match turn {
+                Turn::Told(_) => {}
+                Turn::Detaching if call.left.is_cancelled() => {
+                    leg.tell_detached(Err(ToolError::cancelled()));
+                }
+                turn => return Stop::Turn(turn),
+            }
+        }
+    }
+
+    /// What the client is told of a call that goes no further in this leg.
+    async fn answer(
+        self: &Arc<Self>,
+        turn: Turn,
+        leg: &Arc<Leg>,
+        call: &Attended,
+        tool: &Registered,
+    ) -> Result<Reply, ProtocolError> {
+        match turn {
+            Turn::Ended(end) => Ok(Reply::End(end)),
+            Turn::Faulted(fault) => Ok(Reply::End(failed(&fault))),
+            Turn::Parked(parking) if matches!(call.reach.way, Way::Task) => {
+                let record = self.found(leg, call).await?;
+                if let Some(hold) = leg.hold() {
+                    let told = match leg.take_told(Waker::noop()) {
+                        Some(told) => hold.tell(told).await,
+                        None => Ok(()),
+                    };
+                    let turn = told.map_or_else(Turn::Faulted, |()| Turn::Parked(parking));
+                    self.end_leg(turn, hold, tool).await;
+                }
+                Ok(Reply::Task(record))
+            }
+            Turn::Parked(parking) => self.ask(leg, call, parking).await,
+            Turn::Dropped | Turn::Told(_) | Turn::Detaching => Ok(Reply::End(End::Cancelled)),
+        }
+    }
+
+    /// Writes the execution as a task whose leg goes on.
+    async fn found(&self, leg: &Arc<Leg>, call: &Attended) -> Result<Arc<Record>, Unwritten> {
+        let record = Record::created(
+            call.origin.clone(),
+            Delivery::Task,
+            call.ttl_ms,
+            self.lease(),
+        );
+        let record = Arc::new(record);
+        self.write(record.clone(), leg.take_pending()).await?;
+        leg.take_hold(Hold::new(self.ledger.clone(), record.clone()));
+        Ok(record)
+    }
+
+    /// Writes the execution as it waits for the answers to its first round.
+    async fn ask(
+        &self,
+        leg: &Arc<Leg>,
+        call: &Attended,
+        parking: Parking,
+    ) -> Result<Reply, ProtocolError> {
+        let delivery = Delivery::Rounds(Rounds::default());
+        let record = Record::created(call.origin.clone(), delivery, call.ttl_ms, self.lease());
+        let mut events = Vec::new();
+        if let Some(told) = leg.take_told(Waker::noop()) {
+            events.push(LegEvent::Told(told));
+        }
+        let round = Some(self.ledger.random_name());
+        events.push(LegEvent::Parked { parking, round });
+        match machine::begun(record, events, self.host().now()) {
+            Ok((record, journal)) => {
+                let record = Arc::new(record);
+                self.write(record.clone(), journal).await?;
+                Ok(Reply::asked(record))
+            }
+            Err(refusal) => Ok(Reply::End(failed(&Fault::from(refusal)))),
+        }
+    }
+
+    /// Writes a new execution. It is known to every instance when this is done.
+    pub(super) async fn write(
+        &self,
+        record: Arc<Record>,
+        journal: Vec<Entry>,
+    ) -> Result<(), Unwritten> {
+        let creation = Creation {
+            record,
+            journal,
+            limit: self.limits.live_tasks,
+        };
+        match self.ledger.store.insert(creation).await {
+            Ok(Insertion::Done) => Ok(()),
+            Ok(Insertion::Full) => Err(Unwritten::Full(self.limits.live_tasks)),
+            Err(error) => Err(Unwritten::Failed(error)),
+        }
+    }
+}

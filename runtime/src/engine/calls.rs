@@ -1,0 +1,221 @@
+//! Calls of tools: decides how each runs, and begins it.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Engine, Shared,
+    attended::Attended,
+    ends,
+    leg::{self, Leg, Link, Reach, Way},
+    runner::{self, Claimed},
+    shutting_down,
+};
+use crate::{
+    decision::{Caller, Decision, decide},
+    digest::digest,
+    error::ProtocolError,
+    record::{Client, Delivery, Elicits, End, FORMAT, Origin, Record, TaskId},
+    tool::{Detach, Registered},
+};
+
+/// A call of a tool, as it came in.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) tool: String,
+    pub(crate) arguments: Map<String, Value>,
+    pub(crate) caller: Caller,
+    pub(crate) client: Client,
+    pub(crate) owner: Option<String>,
+    /// The client, for questions while it waits; only older ones take any.
+    pub(crate) link: Option<Arc<dyn Link>>,
+    /// Where the call was made before, and asked.
+    pub(crate) returns: Option<Return>,
+    /// Raised when the client gave up on the request.
+    pub(crate) cancelled: CancellationToken,
+}
+
+/// What a client brings that was asked by a round trip (SEP-2322).
+#[derive(Debug)]
+pub(crate) struct Return {
+    /// `requestState`.
+    pub(crate) state: String,
+    /// `inputResponses`.
+    pub(crate) answers: BTreeMap<String, Value>,
+}
+
+/// What a call is answered with.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    /// It is done.
+    End(End),
+    /// It goes on as a task.
+    Task(Arc<Record>),
+    /// It goes on when the client comes back with answers.
+    Asked {
+        record: Arc<Record>,
+        /// What was wrong with the answers that it came with, by their keys.
+        unfit: BTreeMap<String, String>,
+    },
+}
+
+/// Why a request is refused.
+#[derive(Debug)]
+pub(crate) enum Rejection {
+    /// The client must declare the tasks extension.
+    NeedsTasks,
+    /// The client must declare elicitation, as it did when it was asked.
+    NeedsElicitation(Elicits),
+    /// A JSON-RPC error.
+    Error(ProtocolError),
+}
+
+impl From<ProtocolError> for Rejection {
+    fn from(error: ProtocolError) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl Reply {
+    pub(super) const fn asked(record: Arc<Record>) -> Self {
+        Self::Asked {
+            record,
+            unfit: BTreeMap::new(),
+        }
+    }
+}
+
+impl Engine {
+    /// Calls a tool: in this call or as a task, by one decision before any work.
+    pub(crate) async fn call(&self, call: Call) -> Result<Reply, Rejection> {
+        let shared = &self.shared;
+        let Some(tool) = shared.tools.get(call.tool.as_str()) else {
+            let message = format!(
+                "unknown tool `{}`; `tools/list` names those there are",
+                call.tool
+            );
+            return Err(ProtocolError::invalid_params(message).into());
+        };
+        let definition = &tool.definition;
+        let decision = decide(definition.mode, definition.detach, call.caller);
+        if decision == Decision::NeedsTasks {
+            return Err(Rejection::NeedsTasks);
+        }
+        let checked = ends::guard(definition.name, || tool.check(&call.arguments))?;
+        let arguments = match checked {
+            Ok(arguments) => arguments,
+            Err(violations) => {
+                let lines: Vec<_> = violations.iter().map(ToString::to_string).collect();
+                let text = format!(
+                    "invalid arguments for `{}`:\n{}",
+                    call.tool,
+                    lines.join("\n")
+                );
+                return Ok(Reply::End(ends::tool_error(text)));
+            }
+        };
+        if let Some(returns) = call.returns {
+            let caller = super::rounds::Returning {
+                tool: definition.name,
+                arguments_digest: digest(&call.arguments),
+                owner: call.owner,
+                elicits: call.client.elicits(),
+                decision,
+                left: call.cancelled,
+            };
+            return shared.come_back(caller, returns).await;
+        }
+        let way = match decision {
+            Decision::Live => call.link.map_or(Way::Call, Way::Live),
+            Decision::InCall | Decision::NeedsTasks => Way::Call,
+            Decision::Rounds => Way::Rounds { detaches: false },
+            Decision::Task(Detach::Manual) => Way::Rounds { detaches: true },
+            Decision::Task(_) => Way::Task,
+        };
+        let elicits = call.client.elicits();
+        let origin = Arc::new(Origin {
+            arguments,
+            arguments_digest: digest(&call.arguments),
+            owner: call.owner,
+            client: call.client,
+            ..shared.origin(tool)
+        });
+        let ttl_ms = Some(definition.ttl_ms);
+        if decision == Decision::Task(Detach::Always) {
+            return Ok(Reply::Task(shared.create(origin, ttl_ms).await?));
+        }
+        let reach = Reach { way, elicits };
+        if let Way::Rounds { .. } | Way::Task = reach.way {
+            let delay = match definition.detach {
+                Detach::AfterMs(delay) => shared.host().now().checked_add(delay),
+                Detach::Always | Detach::Manual => None,
+            };
+            let attended = Attended {
+                origin,
+                ttl_ms,
+                detach_at: delay.filter(|_| matches!(reach.way, Way::Task)),
+                reach,
+                left: call.cancelled,
+            };
+            return shared.attend(attended).await;
+        }
+        let leg = Leg::new(leg::Parts {
+            origin,
+            cancelled: call.cancelled,
+            host: shared.ledger.host.clone(),
+            limits: shared.limits,
+            journal: Vec::new(),
+            reach,
+            hold: None,
+            closing: false,
+            span: tracing::Span::none(),
+        });
+        let end = runner::run_in_call(tool, &leg, shared.host()).await;
+        Ok(Reply::End(end))
+    }
+}
+
+impl Shared {
+    /// Makes a task. It is in the store, and so known to every instance, before its first leg
+    /// begins and before the client hears of it.
+    async fn create(
+        self: &Arc<Self>,
+        origin: Arc<Origin>,
+        ttl_ms: Option<u64>,
+    ) -> Result<Arc<Record>, ProtocolError> {
+        // A server that stops from here on waits for the leg.
+        let _begins = self.legs.token();
+        if self.closing.is_cancelled() {
+            return Err(shutting_down());
+        }
+        let record = Record::created(origin, Delivery::Task, ttl_ms, self.lease());
+        let record = Arc::new(record);
+        self.write(record.clone(), Vec::new()).await?;
+        self.spawn_leg(Claimed::unattended(record.clone(), Vec::new()));
+        Ok(record)
+    }
+
+    /// What is known of a new call of `tool` without looking at its request.
+    fn origin(&self, tool: &Registered) -> Origin {
+        let definition = &tool.definition;
+        let mut operations = definition.operations.iter();
+        Origin {
+            format: FORMAT,
+            id: TaskId::from_random(self.host().random()),
+            pool: self.pool.clone(),
+            tool: definition.name.into(),
+            fingerprint: tool.fingerprint.clone(),
+            server_version: self.server_version.clone(),
+            seed: self.ledger.random_name(),
+            arguments: Map::new(),
+            arguments_digest: String::new(),
+            owner: None,
+            client: Client::default(),
+            created_at: self.host().now(),
+            poll_ms: definition.poll_ms,
+            cleans_up: operations.any(|(kind, _)| *kind == "cleanup"),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Calls that come back with the answers to a round of questions (SEP-2322).
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Rejection, Reply, Return, Shared, expired,
+    ledger::Rejected,
+    leg::{Reach, Way},
+    machine::{Event, Refusal},
+    runner::Claimed,
+    shutting_down, store_failed,
+};
+use crate::{
+    decision::Decision,
+    error::ProtocolError,
+    record::{Delivery, Drift, Elicits, End, Record, Status, TaskId},
+    tool::Detach,
+};
+
+/// A call that came back, as far as it is not in its record.
+#[derive(Debug)]
+pub(super) struct Returning {
+    pub(super) tool: &'static str,
+    pub(super) arguments_digest: String,
+    pub(super) owner: Option<String>,
+    pub(super) elicits: Elicits,
+    pub(super) decision: Decision,
+    /// Raised when the client has left.
+    pub(super) left: CancellationToken,
+}
+
+/// The `requestState` of the round `name` of the execution `id`.
+///
+/// It is random and says nothing: what it stands for is in the record, which is why it needs no key.
+fn state(id: &TaskId, name: &str) -> String {
+    format!("{id}.{name}")
+}
+
+impl Record {
+    /// `requestState` for the round whose questions were put last.
+    pub(crate) fn request_state(&self) -> Option<String> {
+        match &self.delivery {
+            Delivery::Rounds(rounds) => {
+                let current = rounds.current.as_ref()?;
+                Some(state(self.id(), &current.name))
+            }
+            Delivery::Task => None,
+        }
+    }
+}
+
+impl Shared {
+    /// Goes on with a call by what its client came back with.
+    pub(super) async fn come_back(
+        self: &Arc<Self>,
+        caller: Returning,
+        Return { state, answers }: Return,
+    ) -> Result<Reply, Rejection> {
+        // A server that stops from here on waits for the leg.
+        let _begins = self.legs.token();
+        if self.closing.is_cancelled() {
+            return Err(shutting_down().into());
+        }
+        let (id, round) = state.split_once('.').ok_or_else(no_such_round)?;
+        let id = TaskId::from(id);
+        let known = match self.ledger.load(&id).await {
+            Ok(record) => record,
+            Err(Rejected::Store(error)) => return Err(store_failed(&error).into()),
+            Err(_) => return Err(no_such_round().into()),
+        };
+        if !caller.may_go_on_with(&known) {
+            return Err(no_such_round().into());
+        }
+        let round = round.to_owned();
+        let event = Event::Returned { round, answers };
+        let (record, report) = match self.ledger.commit(known, event).await {
+            Ok(taken) => taken,
+            Err(Rejected::Store(error)) => return Err(store_failed(&error).into()),
+            Err(Rejected::Refused(Refusal::OtherAnswers)) => return Err(other_answers().into()),
+            Err(Rejected::Refused(Refusal::Over)) => return Err(expired(&id).into()),
+            Err(Rejected::Refused(_) | Rejected::Missing) => return Err(no_such_round().into()),
+        };
+        if !report.unfit.is_empty() {
+            let unfit = report.unfit;
+            return caller.ask_again(Reply::Asked { record, unfit });
+        }
+        match caller.decision {
+            // What would be a task at once, had it been called like this before, is one now.
+            Decision::Task(Detach::Always | Detach::AfterMs(_))
+                if record.status() == Status::Working =>
+            {
+                match self.ledger.commit(record, Event::Detached).await {
+                    Ok((record, _)) => Ok(Reply::Task(record)),
+                    Err(Rejected::Store(error)) => Err(store_failed(&error).into()),
+                    Err(_) => self.go_on(&caller, &id).await,
+                }
+            }
+            _ => self.go_on(&caller, &id).await,
+        }
+    }
+
+    /// Runs the next leg, or waits for the one that runs, until there is something to answer.
+    async fn go_on(self: &Arc<Self>, caller: &Returning, id: &TaskId) -> Result<Reply, Rejection> {
+        let store = &self.ledger.store;
+        let failed = |error| Rejection::from(store_failed(&error));
+        let mut seen = store.position().await.map_err(failed)?;
+        loop {
+            let record = store.load(id).await.map_err(failed)?;
+            let Some(record) = record.filter(|record| !record.is_expired(self.host().now())) else {
+                return Err(expired(id).into());
+            };
+            if record.is_task() {
+                return Ok(Reply::Task(record));
+            }
+            if let Some(end) = &record.end {
+                return Ok(Reply::End(end.clone()));
+            }
+            if record.status() == Status::InputRequired {
+                return caller.ask_again(Reply::asked(record));
+            }
+            if let Some(reply) = self.drifted(&record) {
+                return Ok(reply);
+            }
+            let held = record.lease.as_ref().map(|lease| lease.until);
+            if held.is_none_or(|until| until <= self.host().now()) {
+                self.claim_for(caller, record).await?;
+            }
+            let lease_ends = async {
+                match held {
+                    Some(until) => self.host().sleep_until(until).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                changes = store.changes(seen) => seen = changes.map_err(failed)?.upto,
+                () = lease_ends => {}
+                // Nobody hears the answer; the leg lets go by itself.
+                () = caller.left.cancelled() => return Ok(Reply::End(End::Cancelled)),
+                () = self.hurry.cancelled() => return Err(shutting_down().into()),
+            }
+        }
+    }
+
+    /// Claims the record and runs a leg of it for `caller`, unless somebody else was faster.
+    async fn claim_for(
+        self: &Arc<Self>,
+        caller: &Returning,
+        record: Arc<Record>,
+    ) -> Result<(), Rejection> {
+        let fence = record.fence;
+        let claimed = match self
+            .ledger
+            .commit(record, Event::Claimed(self.lease()))
+            .await
+        {
+            Ok((record, _)) if record.fence != fence => record,
+            Ok(_) | Err(Rejected::Refused(_) | Rejected::Missing) => return Ok(()),
+            Err(Rejected::Store(error)) => return Err(store_failed(&error).into()),
+        };
+        let journal = self.ledger.store.journal(claimed.id()).await;
+        let detaches = caller.decision == Decision::Task(Detach::Manual);
+        self.spawn_leg(Claimed {
+            journal: journal.map_err(|error| store_failed(&error))?,
+            record: claimed,
+            reach: Reach {
+                way: Way::Rounds { detaches },
+                elicits: caller.elicits,
+            },
+            left: caller.left.clone(),
+        });
+        Ok(())
+    }
+
+    /// What the client is told where the code here does not fit the journal. Another instance may
+    /// still go on with it.
+    fn drifted(&self, record: &Record) -> Option<Reply> {
+        let Drift {
+            fingerprint,
+            message,
+            ..
+        } = record.drift.as_ref()?;
+        let tool = self.tools.get(record.origin.tool.as_str())?;
+        (tool.fingerprint == *fingerprint).then(|| {
+            let error = ProtocolError::internal(message.clone()).because("drift");
+            Reply::End(End::Error(error))
+        })
+    }
+}
+
+impl Returning {
+    /// Whether `record` is that of a call like this one, by the same caller.
+    fn may_go_on_with(&self, record: &Record) -> bool {
+        let origin = &record.origin;
+        matches!(record.delivery, Delivery::Rounds(_))
+            && origin.owner == self.owner
+            && origin.tool == self.tool
+            && origin.arguments_digest == self.arguments_digest
+    }
+
+    /// Puts the questions of `reply`, where this request says that the client still takes them.
+    fn ask_again(&self, reply: Reply) -> Result<Reply, Rejection> {
+        let Reply::Asked { record, .. } = &reply else {
+            return Ok(reply);
+        };
+        let asks = |url: bool| {
+            let mut questions = record.questions.iter();
+            questions.any(|pinned| pinned.ask.url.is_some() == url)
+        };
+        let needs = Elicits {
+            forms: asks(false) && !self.elicits.forms,
+            urls: asks(true) && !self.elicits.urls,
+        };
+        if needs.forms || needs.urls {
+            return Err(Rejection::NeedsElicitation(needs));
+        }
+        Ok(reply)
+    }
+}
+
+fn no_such_round() -> ProtocolError {
+    let message = "this `requestState` names no round of this call; call the tool again without it";
+    ProtocolError::invalid_params(message).because("unknown_round")
+}
+
+fn other_answers() -> ProtocolError {
+    let message = "this round was answered otherwise already; its answers cannot be changed";
+    ProtocolError::invalid_params(message).because("round_answered")
+}
