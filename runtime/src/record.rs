@@ -97,7 +97,7 @@ pub struct Origin {
 }
 
 /// How the outcome of an execution reaches its client.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Delivery {
@@ -106,21 +106,24 @@ pub enum Delivery {
     Task,
     /// As the answer to the last of several requests (SEP-2322): each that goes on brings the
     /// answers to the round before. Nothing runs between them.
-    Rounds(Rounds),
+    Rounds,
 }
 
 impl Delivery {
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde passes a reference"
+    )]
     const fn is_task(&self) -> bool {
         matches!(self, Self::Task)
     }
 }
 
-/// Where a call stands that asks by round trips.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The last rounds of a call that asks by round trips, or did so before it became a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rounds {
     /// The round whose questions were put last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) current: Option<Round>,
+    pub(crate) current: Round,
     /// The one before it, for a client that lost the reply to its answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<Round>,
@@ -259,6 +262,8 @@ pub struct Record {
     pub(crate) origin: Arc<Origin>,
     #[serde(default, skip_serializing_if = "Delivery::is_task")]
     pub(crate) delivery: Delivery,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) rounds: Option<Rounds>,
     pub(crate) status: Status,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) status_message: Option<String>,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use siding::prelude::*;
 use tokio::time::{Duration, sleep};
 
-use crate::support::{Declares, Wire, questions};
+use crate::support::{Wire, questions};
 
 /// How often a tool began, and how often its effect happened.
 #[derive(Default)]
@@ -354,13 +354,6 @@ async fn declined_and_dismissed_questions_are_errors_of_their_own() {
         let task = wire.end(&id).await;
         assert_eq!(task["result"]["content"][0]["text"], told);
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_question_in_a_plain_call_is_a_typed_error() {
-    let mut wire = Wire::modern(server().0, Declares::Elicitation);
-    let result = wire.call("maybe", json!({})).await.unwrap();
-    assert_eq!(result["content"][0]["text"], "could not ask");
 }
 
 #[tokio::test(start_paused = true)]

@@ -20,7 +20,7 @@ use crate::{
     error::ProtocolError,
     host::Timestamp,
     journal::Entry,
-    record::{Delivery, End, Origin, Record, Rounds},
+    record::{Delivery, End, Origin, Record},
     store::{Creation, Insertion, StoreError},
     tool::Registered,
 };
@@ -225,8 +225,12 @@ impl Shared {
         call: &Attended,
         parking: Parking,
     ) -> Result<Reply, ProtocolError> {
-        let delivery = Delivery::Rounds(Rounds::default());
-        let record = Record::created(call.origin.clone(), delivery, call.ttl_ms, self.lease());
+        let record = Record::created(
+            call.origin.clone(),
+            Delivery::Rounds,
+            call.ttl_ms,
+            self.lease(),
+        );
         let mut events = Vec::new();
         if let Some(told) = leg.take_told(Waker::noop()) {
             events.push(LegEvent::Told(told));

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     decision::Decision,
     error::ProtocolError,
-    record::{Delivery, Drift, Elicits, End, Record, Status, TaskId},
+    record::{Drift, Elicits, End, Record, Status, TaskId},
     tool::Detach,
 };
 
@@ -31,23 +31,14 @@ pub(super) struct Returning {
     pub(super) left: CancellationToken,
 }
 
-/// The `requestState` of the round `name` of the execution `id`.
-///
-/// It is random and says nothing: what it stands for is in the record, which is why it needs no key.
-fn state(id: &TaskId, name: &str) -> String {
-    format!("{id}.{name}")
-}
-
 impl Record {
     /// `requestState` for the round whose questions were put last.
+    ///
+    /// It is random and says nothing: what it stands for is in the record, which is why it needs no
+    /// key.
     pub(crate) fn request_state(&self) -> Option<String> {
-        match &self.delivery {
-            Delivery::Rounds(rounds) => {
-                let current = rounds.current.as_ref()?;
-                Some(state(self.id(), &current.name))
-            }
-            Delivery::Task => None,
-        }
+        let rounds = self.rounds.as_ref()?;
+        Some(format!("{}.{}", self.id(), rounds.current.name))
     }
 }
 
@@ -193,8 +184,7 @@ impl Returning {
     /// Whether `record` is that of a call like this one, by the same caller.
     fn may_go_on_with(&self, record: &Record) -> bool {
         let origin = &record.origin;
-        matches!(record.delivery, Delivery::Rounds(_))
-            && origin.owner == self.owner
+        origin.owner == self.owner
             && origin.tool == self.tool
             && origin.arguments_digest == self.arguments_digest
     }

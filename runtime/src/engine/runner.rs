@@ -302,7 +302,7 @@ impl Shared {
         // What is in flight ends first: the client may come back for it.
         let abandoned = async {
             left.cancelled().await;
-            leg.quiet().await;
+            leg.wind_up().await;
         };
         tokio::pin!(given_up, renewals, abandoned);
         loop {

@@ -67,7 +67,8 @@ impl Tasks {
             let page = page.await?;
             after = page.last().map(|record| record.id().clone());
             let full = page.len() == Self::PAGE;
-            tasks.extend(page.into_iter().filter(|record| !record.is_expired(now)));
+            let shown = |record: &Arc<Record>| record.is_task() && !record.is_expired(now);
+            tasks.extend(page.into_iter().filter(shown));
             if !full {
                 return Ok(tasks);
             }
@@ -86,7 +87,7 @@ impl Tasks {
             .load(id)
             .await?
             .ok_or(TaskError::Missing)?;
-        if record.is_expired(self.ledger.host.now()) {
+        if !record.is_task() || record.is_expired(self.ledger.host.now()) {
             return Err(TaskError::Missing);
         }
         Ok(record)

@@ -9,7 +9,7 @@ pub(crate) use self::{
     clock::VirtualHost,
     hooked::{HookedStore, Moment},
     http::Http,
-    wire::{Declares, Wire, questions},
+    wire::{Declares, Wire, accepted, questions},
 };
 
 /// The wire key of the tasks extension.

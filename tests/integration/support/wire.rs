@@ -1,7 +1,7 @@
 //! A client that writes and reads the protocol itself, so that tests see exactly what is on the
 //! wire.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value, json};
 use siding::{ServeError, Server, host::Host};
@@ -58,6 +58,8 @@ pub(crate) struct Wire {
     next_id: u64,
     /// Responses that came before they were asked for.
     early: HashMap<u64, Value>,
+    /// Requests and notifications of the server that nobody looked at yet.
+    inbox: VecDeque<Value>,
     clock: Option<VirtualHost>,
     server: JoinHandle<Result<(), ServeError>>,
 }
@@ -124,6 +126,7 @@ impl Wire {
             meta,
             next_id: 1,
             early: HashMap::new(),
+            inbox: VecDeque::new(),
             clock,
             server,
         }
@@ -152,19 +155,10 @@ impl Wire {
         id
     }
 
-    /// Waits for the response to a request; notifications are passed over.
+    /// Waits for the response to a request.
     pub(crate) async fn receive(&mut self, id: u64) -> Result<Value, Value> {
         while !self.early.contains_key(&id) {
-            let line = self
-                .lines
-                .next_line()
-                .await
-                .unwrap()
-                .expect("the server is still there");
-            let message: Value = serde_json::from_str(&line).unwrap();
-            if let Some(of) = message["id"].as_u64() {
-                self.early.insert(of, message);
-            }
+            self.read().await;
         }
         let mut message = self.early.remove(&id).unwrap();
         match message.get_mut("error") {
@@ -173,7 +167,42 @@ impl Wire {
         }
     }
 
-    async fn write(&mut self, message: &Value) {
+    /// Waits for a request or notification of the server.
+    pub(crate) async fn incoming(&mut self, method: &str) -> Value {
+        loop {
+            let mut waiting = self.inbox.iter();
+            if let Some(place) = waiting.position(|message| message["method"] == method) {
+                return self.inbox.remove(place).unwrap();
+            }
+            self.read().await;
+        }
+    }
+
+    /// The requests and notifications that came and that nobody looked at.
+    pub(crate) fn unread(&self) -> impl Iterator<Item = &Value> {
+        self.inbox.iter()
+    }
+
+    /// Answers a request of the server.
+    pub(crate) async fn respond(&mut self, request: &Value, result: Value) {
+        let id = &request["id"];
+        let response = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+        self.write(&response).await;
+    }
+
+    async fn read(&mut self) {
+        let line = self.lines.next_line().await.unwrap();
+        let message = line.expect("the server is still there");
+        let message: Value = serde_json::from_str(&message).unwrap();
+        match (message.get("method"), message["id"].as_u64()) {
+            (None, Some(of)) => {
+                self.early.insert(of, message);
+            }
+            _ => self.inbox.push_back(message),
+        }
+    }
+
+    pub(crate) async fn write(&mut self, message: &Value) {
         let line = format!("{message}\n");
         self.writer.write_all(line.as_bytes()).await.unwrap();
     }
@@ -181,6 +210,23 @@ impl Wire {
     /// Calls a tool.
     pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, Value> {
         let params = json!({ "name": tool, "arguments": arguments });
+        self.request("tools/call", params).await
+    }
+
+    /// Calls a tool again, with answers to the round that `asked` is.
+    pub(crate) async fn again(
+        &mut self,
+        tool: &str,
+        arguments: Value,
+        asked: &Value,
+        responses: Value,
+    ) -> Result<Value, Value> {
+        let params = json!({
+            "name": tool,
+            "arguments": arguments,
+            "requestState": asked["requestState"],
+            "inputResponses": responses,
+        });
         self.request("tools/call", params).await
     }
 
@@ -241,6 +287,13 @@ impl Wire {
         self.request("tasks/cancel", json!({ "taskId": id })).await
     }
 
+    /// Ends the server where it stands.
+    pub(crate) async fn kill(self) {
+        self.server.abort();
+        // It is gone when this is.
+        let _aborted = self.server.await;
+    }
+
     /// Ends the connection and the server.
     pub(crate) async fn close(self) {
         drop((self.lines, self.writer));
@@ -259,7 +312,14 @@ fn is_terminal(task: &Value) -> bool {
         .any(|status| task["status"] == *status)
 }
 
-/// The outstanding questions of a task.
+/// An answer that accepts a question.
+pub(crate) fn accepted(content: Value) -> Value {
+    json!({ "action": "accept", "content": content })
+}
+
+/// The outstanding questions of a task or a round.
 pub(crate) fn questions(task: &Value) -> &Map<String, Value> {
-    task["inputRequests"].as_object().expect("the task asks")
+    task["inputRequests"]
+        .as_object()
+        .expect("it asks something")
 }

@@ -197,7 +197,7 @@ impl Leg {
     pub(crate) fn enter(&self, operation: Operation<'_>) -> Entered {
         let Operation { kind, name, .. } = operation;
         let mut state = self.lock();
-        if state.fault.is_some() {
+        if state.fault.is_some() || state.stopping {
             return Entered::Stopped;
         }
         if let Some(why) = bad_name(name) {
@@ -378,8 +378,9 @@ impl Leg {
         self.lock().take_pending()
     }
 
-    /// Ready when no step is in flight.
-    pub(super) async fn quiet(&self) {
+    /// Lets no operation begin any more, and is ready when no step is in flight.
+    pub(super) async fn wind_up(&self) {
+        self.lock().stopping = true;
         loop {
             let quiet = self.quiet.notified();
             if self.lock().steps_in_flight == 0 {

@@ -40,6 +40,8 @@ pub(super) struct State {
     pub(super) next_mark: u64,
     pub(super) steps_in_flight: usize,
     pub(super) fault: Option<Fault>,
+    /// Whether no operation is to begin any more.
+    pub(super) stopping: bool,
     /// What the record does not have yet.
     pub(super) told: Told,
     pub(super) detaching: Option<Detaching>,

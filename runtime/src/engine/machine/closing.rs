@@ -132,6 +132,7 @@ fn bury(record: &Record, now: Timestamp) -> Verdict {
     };
     let next = Record {
         origin: origin.into(),
+        rounds: None,
         status,
         status_message: None,
         meta: Map::new(),

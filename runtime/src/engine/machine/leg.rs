@@ -99,7 +99,7 @@ fn park(record: &Record, parking: Parking, round: Option<String>, now: Timestamp
     let waits = |pinned: &Pinned| parking.waits.contains(&pinned.key);
     if next.questions.iter().any(waits) {
         next.status = Status::InputRequired;
-        if let Some(name) = round {
+        if let Some(name) = round.filter(|_| !next.is_task()) {
             rounds::begin(&mut next, name);
         }
     }

@@ -153,6 +153,7 @@ impl Record {
             changed_at: None,
             origin,
             delivery,
+            rounds: None,
             status: Status::Working,
             status_message: None,
             ttl_ms,

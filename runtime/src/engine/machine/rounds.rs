@@ -9,7 +9,7 @@ use crate::{
     digest::digest,
     host::Timestamp,
     journal::Entry,
-    record::{Delivery, Record, Round, Rounds, Status},
+    record::{Record, Round, Rounds, Status},
 };
 
 type Responses = BTreeMap<String, Value>;
@@ -17,31 +17,20 @@ type Responses = BTreeMap<String, Value>;
 /// Takes the answers to a round, all or none of them. A round is spent on one set of answers: the
 /// same ones again change nothing, so that a client may ask again for a reply that it lost.
 pub(super) fn take(record: &Record, round: &str, answers: &Responses, now: Timestamp) -> Verdict {
-    let Delivery::Rounds(rounds) = &record.delivery else {
+    let Some(Rounds { current, before }) = &record.rounds else {
         return Verdict::Refused(Refusal::NoSuchRound);
     };
-    match rounds {
-        Rounds {
-            current: Some(current),
-            ..
-        } if current.name == round => match &current.answers {
-            None if record.status.is_terminal() => Verdict::Unchanged(Report::default()),
-            None => spend(record, answers, now),
-            Some(_) if current.was_spent_on(answers) => Verdict::Unchanged(Report::default()),
-            Some(_) => Verdict::Refused(Refusal::OtherAnswers),
-        },
-        // The reply to them was the current round, which is still open.
-        Rounds {
-            current: Some(Round { answers: None, .. }),
-            before: Some(before),
-        } if before.name == round => {
-            if before.was_spent_on(answers) {
-                Verdict::Unchanged(Report::default())
-            } else {
-                Verdict::Refused(Refusal::OtherAnswers)
-            }
-        }
-        _ => Verdict::Refused(Refusal::NoSuchRound),
+    // While the current round is open, it is the reply to the answers to the one before.
+    let before = before.as_ref().filter(|_| current.answers.is_none());
+    let named = [Some(current), before].into_iter().flatten();
+    let Some(named) = named.into_iter().find(|known| known.name == round) else {
+        return Verdict::Refused(Refusal::NoSuchRound);
+    };
+    match &named.answers {
+        None if record.status.is_terminal() => Verdict::Unchanged(Report::default()),
+        None => spend(record, answers, now),
+        Some(spent) if *spent == named.digest(answers) => Verdict::Unchanged(Report::default()),
+        Some(_) => Verdict::Refused(Refusal::OtherAnswers),
     }
 }
 
@@ -70,9 +59,7 @@ fn spend(record: &Record, answers: &Responses, now: Timestamp) -> Verdict {
         return Verdict::Unchanged(report);
     }
     next.status = Status::Working;
-    if let Delivery::Rounds(rounds) = &mut next.delivery
-        && let Some(current) = &mut rounds.current
-    {
+    if let Some(Rounds { current, .. }) = &mut next.rounds {
         current.answers = Some(current.digest(answers));
     }
     match change_with(record, next, entries, now) {
@@ -84,21 +71,16 @@ fn spend(record: &Record, answers: &Responses, now: Timestamp) -> Verdict {
 /// Begins the round called `name`, for the questions that are outstanding.
 pub(super) fn begin(next: &mut Record, name: String) {
     let keys = next.questions.iter().map(|pinned| pinned.key.clone());
-    let round = Round {
+    let current = Round {
         name,
         keys: keys.collect(),
         answers: None,
     };
-    if let Delivery::Rounds(rounds) = &mut next.delivery {
-        rounds.before = rounds.current.replace(round);
-    }
+    let before = next.rounds.take().map(|rounds| rounds.current);
+    next.rounds = Some(Rounds { current, before });
 }
 
 impl Round {
-    fn was_spent_on(&self, answers: &Responses) -> bool {
-        self.answers.as_ref() == Some(&self.digest(answers))
-    }
-
     /// What tells these answers from others; what was not asked for does not count.
     fn digest(&self, answers: &Responses) -> String {
         digest(answers.iter().filter(|(key, _)| self.keys.contains(key)))

@@ -1,11 +1,10 @@
 //! Rounds: spent on one set of answers, and named by nothing but their own name.
 
 use super::*;
-use crate::record::Rounds;
 
 /// A call that asks by rounds, before it asked anything.
 fn called() -> Record {
-    delivered(Delivery::Rounds(Rounds::default()))
+    delivered(Delivery::Rounds)
 }
 
 fn asked(record: &Record, name: &str, keys: &[&str]) -> Record {
@@ -141,11 +140,13 @@ fn u12_what_is_detached_is_a_task_with_all_that_was_asked_before() {
     let claimed = after(&spent, Event::Claimed(lease("b", 2_000)), at(7));
     let task = after(&claimed, leg(claimed.fence, LegEvent::Detached), at(8));
     assert!(task.is_task());
-    assert_eq!(task.request_state(), None);
     assert_eq!(task.spent, ["a"]);
     assert_eq!(task.index().due_at, Some(at(2_000)));
+    // A client that lost the reply finds the task again.
     let again = returned("one", &[("a", yes())]);
-    assert_eq!(refusal(&task, again), Refusal::NoSuchRound);
+    assert_eq!(unchanged(&task, again), Report::default());
+    let other = returned("one", &[("a", json!(42))]);
+    assert_eq!(refusal(&task, other), Refusal::OtherAnswers);
 }
 
 #[test]
