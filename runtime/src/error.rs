@@ -315,6 +315,12 @@ impl ProtocolError {
         ToolError::protocol(self.code, self.message, self.data)
     }
 
+    /// Whether it tells this reason.
+    pub(crate) fn is_because(&self, reason: &str) -> bool {
+        let data = self.data.as_ref();
+        data.is_some_and(|data| data["reason"] == reason)
+    }
+
     pub(crate) fn because(mut self, reason: &'static str) -> Self {
         self.data = Some(serde_json::json!({ "reason": reason }));
         self

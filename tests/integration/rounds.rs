@@ -80,7 +80,7 @@ async fn slow(ctx: &mut Ctx<Shop>) -> Result<String> {
 #[mcp_tool(task = "optional")]
 async fn nap(ctx: &mut Ctx<Shop>) -> Result<String> {
     let first = ctx.now();
-    ctx.sleep(Duration::from_secs(60)).await?;
+    ctx.sleep(Duration::from_mins(1)).await?;
     let sure: bool = ctx.input("Sure?").await?;
     let second = ctx.now();
     Ok(format!("{sure} {}", second.since(first).as_secs()))

@@ -107,14 +107,14 @@ impl Shared {
                 Stop::Turn(Turn::Detaching) => match self.found(&leg, &call).await {
                     Ok(record) => {
                         leg.tell_detached(Ok(()));
-                        break (Ok(Reply::Task(record)), true);
+                        break (Ok(Reply::task(record)), true);
                     }
                     Err(why) => {
                         leg.tell_detached(Err(ProtocolError::from(why).into_tool_error()));
                     }
                 },
                 Stop::Overdue => match self.found(&leg, &call).await {
-                    Ok(record) => break (Ok(Reply::Task(record)), true),
+                    Ok(record) => break (Ok(Reply::task(record)), true),
                     Err(why) => {
                         let why = ProtocolError::from(why).message;
                         tracing::warn!(%why, "a call cannot become a task, and goes on as a call");
@@ -197,7 +197,7 @@ impl Shared {
                     let turn = told.map_or_else(Turn::Faulted, |()| Turn::Parked(parking));
                     self.end_leg(turn, hold, tool).await;
                 }
-                Ok(Reply::Task(record))
+                Ok(Reply::task(record))
             }
             Turn::Parked(parking) => self.ask(leg, call, parking).await,
             Turn::Dropped | Turn::Told(_) | Turn::Detaching => Ok(Reply::End(End::Cancelled)),

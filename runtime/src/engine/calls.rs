@@ -52,7 +52,11 @@ pub(crate) enum Reply {
     /// It is done.
     End(End),
     /// It goes on as a task.
-    Task(Arc<Record>),
+    Task {
+        record: Arc<Record>,
+        /// Whether this call made it one.
+        made: bool,
+    },
     /// It goes on when the client comes back with answers.
     Asked {
         record: Arc<Record>,
@@ -79,6 +83,11 @@ impl From<ProtocolError> for Rejection {
 }
 
 impl Reply {
+    /// A task that the call just made.
+    pub(super) const fn task(record: Arc<Record>) -> Self {
+        Self::Task { record, made: true }
+    }
+
     pub(super) const fn asked(record: Arc<Record>) -> Self {
         Self::Asked {
             record,
@@ -144,7 +153,7 @@ impl Engine {
         });
         let ttl_ms = Some(definition.ttl_ms);
         if decision == Decision::Task(Detach::Always) {
-            return Ok(Reply::Task(shared.create(origin, ttl_ms).await?));
+            return Ok(Reply::task(shared.create(origin, ttl_ms).await?));
         }
         let reach = Reach { way, elicits };
         if let Way::Rounds { .. } | Way::Task = reach.way {

@@ -2,18 +2,22 @@
 
 use std::sync::Arc;
 
-use super::machine::{self, Event, Refusal, Report, Transition, Verdict};
+use super::{
+    machine::{self, Event, Refusal, Report, Transition, Verdict},
+    news::News,
+};
 use crate::{
     host::Host,
     record::{Record, TaskId},
     store::{Change, Store, StoreError, Swap},
 };
 
-/// A store, and the clock that the machine is told.
+/// A store, the clock that the machine is told, and those who want to hear of changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) host: Arc<dyn Host>,
+    pub(crate) news: News,
 }
 
 /// Why an event did not make it into the store.
@@ -65,7 +69,10 @@ impl Ledger {
                 journal,
             });
             match swap.await? {
-                Swap::Done => return Ok((record, report)),
+                Swap::Done => {
+                    self.news.tell(&record);
+                    return Ok((record, report));
+                }
                 Swap::Refused => known = self.load(known.id()).await?,
             }
         }

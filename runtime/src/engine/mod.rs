@@ -9,8 +9,10 @@ pub(crate) mod ledger;
 pub(crate) mod leg;
 pub(crate) mod limits;
 pub(crate) mod machine;
+pub(crate) mod news;
 mod rounds;
 mod runner;
+mod watch;
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -186,6 +188,20 @@ impl Engine {
         self.apply(known, Event::Cancelled { reason: None }).await?;
         self.shared.raise(id);
         Ok(())
+    }
+
+    /// Cancels a task that its client never heard of.
+    pub(crate) async fn abandon(&self, id: &TaskId) {
+        let reason = Some("its client left before it heard of the task".into());
+        let abandoned = async {
+            let known = self.shared.ledger.load(id).await?;
+            let event = Event::Cancelled { reason };
+            self.shared.ledger.commit(known, event).await
+        };
+        match abandoned.await {
+            Ok(_) => self.shared.raise(id),
+            Err(why) => tracing::warn!(task = %id, ?why, "a task runs for nobody"),
+        }
     }
 
     async fn apply(

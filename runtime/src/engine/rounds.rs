@@ -83,7 +83,7 @@ impl Shared {
                 if record.status() == Status::Working =>
             {
                 match self.ledger.commit(record, Event::Detached).await {
-                    Ok((record, _)) => Ok(Reply::Task(record)),
+                    Ok((record, _)) => Ok(Reply::task(record)),
                     Err(Rejected::Store(error)) => Err(store_failed(&error).into()),
                     Err(_) => self.go_on(&caller, &id).await,
                 }
@@ -97,13 +97,14 @@ impl Shared {
         let store = &self.ledger.store;
         let failed = |error| Rejection::from(store_failed(&error));
         let mut seen = store.position().await.map_err(failed)?;
+        let mut made = false;
         loop {
             let record = store.load(id).await.map_err(failed)?;
             let Some(record) = record.filter(|record| !record.is_expired(self.host().now())) else {
                 return Err(expired(id).into());
             };
             if record.is_task() {
-                return Ok(Reply::Task(record));
+                return Ok(Reply::Task { record, made });
             }
             if let Some(end) = &record.end {
                 return Ok(Reply::End(end.clone()));
@@ -116,7 +117,7 @@ impl Shared {
             }
             let held = record.lease.as_ref().map(|lease| lease.until);
             if held.is_none_or(|until| until <= self.host().now()) {
-                self.claim_for(caller, record).await?;
+                made |= self.claim_for(caller, record).await?;
             }
             let lease_ends = async {
                 match held {
@@ -139,7 +140,7 @@ impl Shared {
         self: &Arc<Self>,
         caller: &Returning,
         record: Arc<Record>,
-    ) -> Result<(), Rejection> {
+    ) -> Result<bool, Rejection> {
         let fence = record.fence;
         let claimed = match self
             .ledger
@@ -147,7 +148,7 @@ impl Shared {
             .await
         {
             Ok((record, _)) if record.fence != fence => record,
-            Ok(_) | Err(Rejected::Refused(_) | Rejected::Missing) => return Ok(()),
+            Ok(_) | Err(Rejected::Refused(_) | Rejected::Missing) => return Ok(false),
             Err(Rejected::Store(error)) => return Err(store_failed(&error).into()),
         };
         let journal = self.ledger.store.journal(claimed.id()).await;
@@ -161,7 +162,7 @@ impl Shared {
             },
             left: caller.left.clone(),
         });
-        Ok(())
+        Ok(true)
     }
 
     /// What the client is told where the code here does not fit the journal. Another instance may

@@ -1,50 +1,73 @@
-//! The protocol's requests, one by one.
+//! The protocol's requests, one by one: what is ours, and what is passed on.
 
-use std::sync::Arc;
+#![expect(deprecated, reason = "older clients still set levels")]
+
+use std::{borrow::Cow, sync::Arc};
 
 use rmcp::{
     ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CancelTaskParams, ConstString, CustomRequest,
-        CustomResult, ErrorCode, ErrorData, GetTaskParams, GetTaskResult, InitializeRequestParams,
-        InitializeResult, ListToolsResult, PaginatedRequestParams, ServerConfig,
-        TASKS_EXTENSION_ID, Tool, UpdateTaskParams,
+        self, CallToolRequestParams, CallToolResponse, CancelTaskParams, ConstString,
+        CustomRequest, CustomResult, ErrorCode, ErrorData, GetTaskParams, GetTaskResult,
+        InitializeRequestParams, InitializeResult, ListToolsResult, PaginatedRequestParams,
+        ProtocolVersion, ServerConfig, SubscriptionFilter, TASKS_EXTENSION_ID, Tool,
+        UpdateTaskParams,
     },
-    service::{RequestContext, RoleServer},
+    service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext},
 };
 
 use super::{
+    listen::Listening,
     live::LiveClient,
     owner::Owners,
+    under::{Underneath, notifications_passed_on, requests_passed_on},
     wire::{self, Facts},
 };
 use crate::{
     decision::{Caller, Era},
-    engine::{Call, Engine, Return, leg::Link},
+    engine::{Call, Engine, Reply, Return, leg::Link},
+    error::ProtocolError,
     record::TaskId,
 };
 
 type Context = RequestContext<RoleServer>;
 
-/// Serves one engine to any number of connections.
+/// Serves one engine, and the handler under it, to any number of connections.
 #[derive(Clone, Debug)]
 pub(crate) struct Handler {
     engine: Engine,
     facts: Arc<Facts>,
     owners: Owners,
+    under: Arc<dyn Underneath>,
 }
 
 impl Handler {
-    pub(crate) const fn engine(&self) -> &Engine {
-        &self.engine
-    }
-
-    pub(super) fn new(engine: Engine, facts: Facts, owners: Owners) -> Self {
+    pub(super) fn new(
+        engine: Engine,
+        facts: Facts,
+        owners: Owners,
+        under: Arc<dyn Underneath>,
+    ) -> Self {
         Self {
             engine,
             facts: Arc::new(facts),
             owners,
+            under,
         }
+    }
+
+    pub(crate) const fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    #[cfg(feature = "http")]
+    pub(super) const fn owners(&self) -> &Owners {
+        &self.owners
+    }
+
+    /// Whether it tells clients of tasks.
+    pub(super) fn has_tasks(&self) -> bool {
+        self.facts.config.capabilities.supports_tasks()
     }
 
     /// Refuses a request on tasks whose client did not declare them; before anything else is
@@ -57,50 +80,13 @@ impl Handler {
             Err(wire::needs_tasks())
         }
     }
-}
 
-impl ServerHandler for Handler {
-    fn get_info(&self) -> ServerConfig {
-        self.facts.config.clone()
+    /// Whether a task that is not here may be one that the handler under this made.
+    fn may_be_theirs(&self, error: &ProtocolError) -> bool {
+        self.facts.more_tasks && error.is_because("unknown_task")
     }
 
-    async fn initialize(
-        &self,
-        request: InitializeRequestParams,
-        context: Context,
-    ) -> Result<InitializeResult, ErrorData> {
-        context.peer.set_peer_info(request.clone());
-        let mut info = self.negotiate_initialize(&request)?;
-        // Whoever initializes speaks a protocol that has no such extension (SEP-2663).
-        if let Some(extensions) = &mut info.capabilities.extensions {
-            extensions.remove(TASKS_EXTENSION_ID);
-            if extensions.is_empty() {
-                info.capabilities.extensions = None;
-            }
-        }
-        Ok(info)
-    }
-
-    async fn list_tools(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        context: Context,
-    ) -> Result<ListToolsResult, ErrorData> {
-        let caller = wire::caller(&context);
-        let mut result = ListToolsResult::with_all_items(self.facts.tools(caller));
-        result.meta = self.facts.meta(caller);
-        Ok(result)
-    }
-
-    fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.facts
-            .tools
-            .iter()
-            .find(|tool| tool.name == name)
-            .cloned()
-    }
-
-    async fn call_tool(
+    async fn call_ours(
         &self,
         request: CallToolRequestParams,
         context: Context,
@@ -121,7 +107,120 @@ impl ServerHandler for Handler {
             cancelled: context.ct.clone(),
         };
         let reply = self.engine.call(call).await.map_err(wire::rejection)?;
+        if let Reply::Task { record, made: true } = &reply {
+            #[cfg(feature = "http")]
+            if let Some(receipt) = super::http::Receipt::of(&context) {
+                receipt.promise(&self.engine, record.id());
+            }
+            // The answer to a request that was taken back is not sent.
+            if context.ct.is_cancelled() {
+                self.engine.abandon(record.id()).await;
+            }
+        }
         wire::reply(reply, caller, self.facts.meta(caller))
+    }
+}
+
+macro_rules! pass_on_requests {
+    ($($method:ident($($params:ty)?) -> $answer:ty;)*) => {
+        $(async fn $method(
+            &self,
+            $(params: $params,)?
+            context: Context,
+        ) -> Result<$answer, ErrorData> {
+            self.under.$method($({ let params: $params = params; params },)? context).await
+        })*
+    };
+}
+
+macro_rules! pass_on_notifications {
+    ($($method:ident($($params:ty)?);)*) => {
+        $(async fn $method(
+            &self,
+            $(params: $params,)?
+            context: NotificationContext<RoleServer>,
+        ) {
+            self.under.$method($({ let params: $params = params; params },)? context).await;
+        })*
+    };
+}
+
+impl ServerHandler for Handler {
+    requests_passed_on!(pass_on_requests);
+    notifications_passed_on!(pass_on_notifications);
+
+    fn get_info(&self) -> ServerConfig {
+        self.facts.config.clone()
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        self.under.versions()
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: Context,
+    ) -> Result<InitializeResult, ErrorData> {
+        // For what it does meanwhile; what it answers knows nothing of the tools here.
+        self.under
+            .initialized(request.clone(), context.clone())
+            .await?;
+        context.peer.set_peer_info(request.clone());
+        let mut info = self.negotiate_initialize(&request)?;
+        // Whoever initializes speaks a protocol that has no such extension (SEP-2663).
+        if let Some(extensions) = &mut info.capabilities.extensions {
+            extensions.remove(TASKS_EXTENSION_ID);
+            if extensions.is_empty() {
+                info.capabilities.extensions = None;
+            }
+        }
+        Ok(info)
+    }
+
+    async fn list_tools(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let caller = wire::caller(&context);
+        let is_first = page.as_ref().is_none_or(|page| page.cursor.is_none());
+        let mut result = if self.facts.more_tools {
+            self.under.tools(page, context).await?
+        } else {
+            ListToolsResult::default()
+        };
+        result.tools.retain(|theirs| {
+            let hidden = self.facts.has(&theirs.name);
+            if hidden {
+                tracing::error!(tool = %theirs.name, "two tools have one name: one is not served");
+            }
+            !hidden
+        });
+        if is_first || !self.facts.more_tools {
+            result.tools.splice(0..0, self.facts.tools(caller));
+        }
+        if let Some(meta) = self.facts.meta(caller) {
+            result.meta.get_or_insert_default().extend(meta);
+        }
+        Ok(result)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        let mut ours = self.facts.tools.iter();
+        let ours = ours.find(|tool| tool.name == name).cloned();
+        ours.or_else(|| self.under.tool(name))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: Context,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if self.facts.more_tools && !self.facts.has(&request.name) {
+            return self.under.call(request, context).await;
+        }
+        self.call_ours(request, context).await
     }
 
     async fn get_task(
@@ -131,12 +230,12 @@ impl ServerHandler for Handler {
     ) -> Result<GetTaskResult, ErrorData> {
         let caller = Self::task_caller(&context)?;
         let id = TaskId::from(request.task_id.as_str());
-        let record = self
-            .engine
-            .get(&id, self.owners.of(&context)?.as_deref())
-            .await
-            .map_err(wire::error)?;
-        Ok(wire::detailed(&record, self.facts.meta(caller)))
+        let owner = self.owners.of(&context)?;
+        match self.engine.get(&id, owner.as_deref()).await {
+            Ok(record) => Ok(wire::detailed(&record, self.facts.meta(caller))),
+            Err(error) if self.may_be_theirs(&error) => self.under.task(request, context).await,
+            Err(error) => Err(wire::error(error)),
+        }
     }
 
     async fn update_task(
@@ -147,9 +246,14 @@ impl ServerHandler for Handler {
         Self::task_caller(&context)?;
         let id = TaskId::from(request.task_id.as_str());
         let owner = self.owners.of(&context)?;
-        let answers = request.input_responses;
-        let updated = self.engine.update(&id, owner.as_deref(), answers).await;
-        updated.map(drop).map_err(wire::error)
+        let answers = request.input_responses.clone();
+        match self.engine.update(&id, owner.as_deref(), answers).await {
+            Ok(_) => Ok(()),
+            Err(error) if self.may_be_theirs(&error) => {
+                self.under.task_updated(request, context).await
+            }
+            Err(error) => Err(wire::error(error)),
+        }
     }
 
     async fn cancel_task(
@@ -159,10 +263,48 @@ impl ServerHandler for Handler {
     ) -> Result<(), ErrorData> {
         Self::task_caller(&context)?;
         let id = TaskId::from(request.task_id.as_str());
-        self.engine
-            .cancel(&id, self.owners.of(&context)?.as_deref())
-            .await
-            .map_err(wire::error)
+        let owner = self.owners.of(&context)?;
+        match self.engine.cancel(&id, owner.as_deref()).await {
+            Ok(()) => Ok(()),
+            Err(error) if self.may_be_theirs(&error) => {
+                self.under.task_cancelled(request, context).await
+            }
+            Err(error) => Err(wire::error(error)),
+        }
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let theirs = self.under.accepted(requested);
+        theirs.or_else(|| self.has_tasks().then(SubscriptionFilter::default))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let request = context.request_context().clone();
+        let tasks = Listening::of(&request);
+        let announced = async {
+            match tasks {
+                Some(tasks) => tasks.announce(&self.engine, &self.facts, &request).await,
+                None => std::future::pending().await,
+            }
+        };
+        let is_theirs = *context.accepted() != SubscriptionFilter::default();
+        let theirs = async {
+            if is_theirs {
+                self.under.listening(context).await
+            } else {
+                context.cancelled().await;
+                Ok(())
+            }
+        };
+        tokio::select! {
+            listened = theirs => listened,
+            () = announced => Ok(()),
+            // What a client listens to ends in order.
+            () = self.engine.closing() => Ok(()),
+        }
     }
 
     /// Requests whose parameters do not have the shape of their method end up here.
@@ -172,26 +314,19 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<CustomResult, ErrorData> {
         let shape = match request.method.as_str() {
-            rmcp::model::GetTaskMethod::VALUE | rmcp::model::CancelTaskMethod::VALUE => {
+            model::GetTaskMethod::VALUE | model::CancelTaskMethod::VALUE => {
                 "`taskId` must be a string"
             }
-            rmcp::model::UpdateTaskMethod::VALUE => {
+            model::UpdateTaskMethod::VALUE => {
                 "`taskId` must be a string and `inputResponses` an object"
             }
-            rmcp::model::CallToolRequestMethod::VALUE => {
+            model::CallToolRequestMethod::VALUE => {
                 "`name` must be a string, `arguments` and `inputResponses` objects where they are given"
             }
-            _ => {
-                return Err(ErrorData::new(
-                    ErrorCode::METHOD_NOT_FOUND,
-                    request.method,
-                    None,
-                ));
-            }
+            _ => return self.under.custom(request, context).await,
         };
-        let advertised = self.facts.config.capabilities.supports_tasks();
         if request.method.starts_with("tasks/") {
-            if !advertised {
+            if !self.has_tasks() {
                 return Err(ErrorData::new(
                     ErrorCode::METHOD_NOT_FOUND,
                     request.method,

@@ -4,27 +4,35 @@ mod elicitation;
 pub(crate) mod handler;
 #[cfg(feature = "http")]
 mod http;
+mod lines;
+mod listen;
 mod live;
 mod owner;
 mod tasks;
 mod tools;
+mod under;
 mod wire;
 
 use std::{error::Error, fmt, io, path::PathBuf, sync::Arc, time::Duration};
 
-use rmcp::{ServiceExt, model::Implementation, service::ServerInitializeError};
+use rmcp::{ServerHandler, ServiceExt, model::Implementation, service::ServerInitializeError};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 #[cfg(feature = "http")]
 pub use self::http::HttpService;
 pub use self::tasks::{TaskError, Tasks};
 pub use self::tools::{Toolbox, Tools};
-use self::{handler::Handler, owner::Owners};
+use self::{
+    handler::Handler,
+    lines::Lines,
+    owner::Owners,
+    under::{Nothing, Underneath},
+};
 use crate::{
     MemoryStore, Tool, ToolError,
     ctx::Serves,
     disclosure::Disclosure,
-    engine::{Engine, Parts, ledger::Ledger, limits::Limits},
+    engine::{Engine, Parts, ledger::Ledger, limits::Limits, news::News},
     host::{BoxFuture, Host, SystemHost},
     store::Store,
     tool::{BuildError, Registered},
@@ -69,6 +77,8 @@ struct Settings {
     host: Arc<dyn Host>,
     limits: Limits,
     owners: Owners,
+    under: Arc<dyn Underneath>,
+    news: News,
     drift_grace: Duration,
     shutdown: Option<BoxFuture<'static, ()>>,
     patience: Duration,
@@ -94,19 +104,71 @@ pub enum ServeError {
 impl Server {
     /// A server without tools, whose tasks are in memory until it is given another store.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self::on(Arc::new(Nothing), name.into(), version.into())
+    }
+
+    /// A server over a handler that you have already: its prompts, resources and completion, and its
+    /// own tools, beside those that are added here. It goes by the name, the version and the
+    /// instructions of the handler.
+    ///
+    /// No tool may have the name of one of the handler's, as far as its `get_tool` tells; rmcp's
+    /// `#[tool_handler]` writes that.
+    ///
+    /// ```
+    /// use rmcp::{
+    ///     ErrorData, ServerHandler,
+    ///     model::{ListPromptsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig},
+    ///     service::{RequestContext, RoleServer},
+    /// };
+    /// use siding::prelude::*;
+    ///
+    /// struct Prompts;
+    ///
+    /// impl ServerHandler for Prompts {
+    ///     fn get_info(&self) -> ServerConfig {
+    ///         ServerConfig::new(ServerCapabilities::builder().enable_prompts().build())
+    ///     }
+    ///
+    ///     async fn list_prompts(
+    ///         &self,
+    ///         _: Option<PaginatedRequestParams>,
+    ///         _: RequestContext<RoleServer>,
+    ///     ) -> std::result::Result<ListPromptsResult, ErrorData> {
+    ///         Ok(ListPromptsResult::default())
+    ///     }
+    /// }
+    ///
+    /// /// Asks, then answers.
+    /// #[mcp_tool(task = "optional")]
+    /// async fn ask(ctx: &mut Ctx) -> Result<String> {
+    ///     let name: String = ctx.input("Your name?").await?;
+    ///     Ok(name)
+    /// }
+    ///
+    /// let server = Server::over(Prompts).tool::<ask>();
+    /// # let _ = server;
+    /// ```
+    pub fn over(handler: impl ServerHandler) -> Self {
+        let Implementation { name, version, .. } = handler.get_info().server_info;
+        Self::on(Arc::new(handler), name, version)
+    }
+
+    fn on(under: Arc<dyn Underneath>, name: String, version: String) -> Self {
         Self {
             state: Arc::new(()),
             tools: Vec::new(),
             settings: Settings {
-                name: name.into(),
+                name,
                 folder: None,
-                version: version.into(),
+                version,
                 instructions: None,
                 disclosure: Disclosure::default(),
                 store: Arc::new(MemoryStore::new()),
                 host: Arc::new(SystemHost),
                 limits: Limits::default(),
                 owners: Owners::default(),
+                under,
+                news: News::default(),
                 drift_grace: Duration::from_mins(10),
                 shutdown: None,
                 patience: Duration::from_secs(10),
@@ -288,11 +350,23 @@ impl<S: Send + Sync + 'static> Server<S> {
         for tool in &mut tools {
             tool.disclosure = disclosure.clone();
         }
+        let clash = |tool: &&Registered| settings.under.tool(tool.definition.name).is_some();
+        if let Some(tool) = tools.iter().find(clash) {
+            let error = tools::clash(tool);
+            return Err(ServeError::Build(error.to_string()));
+        }
         if !settings.store.is_durable() && tools.iter().any(wire::can_be_task) {
             tracing::warn!("tasks are kept in memory: they end with this process");
         }
-        let info = Implementation::new(settings.name.clone(), settings.version.clone());
-        let facts = wire::Facts::new(info, settings.instructions.clone(), &tools);
+        let mut info = settings.under.config().server_info;
+        info.name.clone_from(&settings.name);
+        info.version.clone_from(&settings.version);
+        let facts = wire::Facts::new(
+            info,
+            settings.instructions.clone(),
+            &tools,
+            settings.under.config(),
+        );
         let engine = Engine::start(Parts {
             tools,
             ledger: settings.ledger(),
@@ -301,7 +375,7 @@ impl<S: Send + Sync + 'static> Server<S> {
             server_version: settings.version,
             drift_grace: settings.drift_grace,
         });
-        Ok(Handler::new(engine, facts, settings.owners))
+        Ok(Handler::new(engine, facts, settings.owners, settings.under))
     }
 }
 
@@ -318,8 +392,10 @@ where
 {
     tokio::pin!(told);
     let engine = handler.engine().clone();
+    let (reader, writer) = streams;
+    let lines = Lines::new(reader, writer, engine.clone(), handler.has_tasks());
     let begun = tokio::select! {
-        begun = handler.serve(streams) => begun,
+        begun = handler.serve(lines) => begun,
         // A client that never said anything misses nothing.
         () = &mut told => return Ok(()),
     };
@@ -358,6 +434,7 @@ impl Settings {
         Ledger {
             store: self.store.clone(),
             host: self.host.clone(),
+            news: self.news.clone(),
         }
     }
 }

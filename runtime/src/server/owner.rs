@@ -44,7 +44,20 @@ impl Owners {
         &self,
         context: &RequestContext<RoleServer>,
     ) -> Result<Option<String>, ErrorData> {
-        let (Some(read), Some(request)) = (&self.read, context.extensions.get()) else {
+        match context.extensions.get() {
+            Some(request) => self.read(request),
+            None => Ok(None),
+        }
+    }
+
+    /// The owner of a request as it came over HTTP.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`of`](Self::of).
+    #[cfg(feature = "http")]
+    pub(super) fn read(&self, request: &http::request::Parts) -> Result<Option<String>, ErrorData> {
+        let Some(read) = &self.read else {
             return Ok(None);
         };
         catch_unwind(AssertUnwindSafe(|| read(request))).map_err(|_| {

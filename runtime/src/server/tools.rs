@@ -68,6 +68,18 @@ pub(super) fn distinct(
     Ok(distinct)
 }
 
+/// The tool has the name of one of the handler's under the server.
+pub(super) fn clash(tool: &Registered) -> BuildError {
+    BuildError::Tool {
+        tool: tool.definition.name,
+        place: tool.definition.place,
+        problem:
+            "has the name of a tool of the handler that was given to `Server::over`; give one \
+                  of them another name"
+                .into(),
+    }
+}
+
 /// Tools to add to a server: what [`tools!`](crate::tools) gives.
 #[must_use = "give it to `Server::tools`"]
 pub struct Tools<S = ()> {

@@ -6,8 +6,8 @@ use rmcp::{
     model::{
         CallToolResponse, CallToolResult, ClientCapabilities, CreateTaskResult, DetailedTask,
         ElicitationCapability, ErrorCode, ErrorData, GetTaskResult, Implementation, InputRequest,
-        InputRequests, InputRequiredResult, MetaObject, ProtocolVersion, ServerCapabilities,
-        ServerConfig, Task, TaskPayload, TaskStatus, Tool, ToolAnnotations,
+        InputRequests, InputRequiredResult, MetaObject, ProtocolVersion, ServerConfig,
+        TASKS_EXTENSION_ID, Task, TaskPayload, TaskStatus, Tool, ToolAnnotations,
     },
     service::{RequestContext, RoleServer},
 };
@@ -31,31 +31,40 @@ pub(super) struct Facts {
     pub(super) tools: Vec<Tool>,
     /// `_meta` of every result.
     meta: MetaObject,
+    /// Whether the handler under the server has tools of its own.
+    pub(super) more_tools: bool,
+    /// Whether it makes tasks of its own.
+    pub(super) more_tasks: bool,
 }
 
 impl Facts {
+    /// The facts of a server with these tools over a handler with the configuration `under`.
     pub(super) fn new(
         info: Implementation,
         instructions: Option<String>,
         tools: &[Registered],
+        under: ServerConfig,
     ) -> Self {
-        let capabilities = if tools.iter().any(can_be_task) {
-            ServerCapabilities::builder()
-                .enable_tools()
-                .enable_tasks()
-                .build()
-        } else {
-            ServerCapabilities::builder().enable_tools().build()
-        };
+        let mut config = under;
+        let capabilities = &mut config.capabilities;
+        let more_tools = capabilities.tools.is_some();
+        let more_tasks = capabilities.supports_tasks();
+        capabilities.tools.get_or_insert_default();
+        if tools.iter().any(can_be_task) {
+            let extensions = capabilities.extensions.get_or_insert_default();
+            extensions.insert(TASKS_EXTENSION_ID.into(), Map::new());
+        }
         let mut meta = MetaObject::new();
         meta.0
             .insert("io.modelcontextprotocol/serverInfo".into(), json!(info));
-        let mut config = ServerConfig::new(capabilities).with_server_info(info);
-        config.instructions = instructions;
+        config.server_info = info;
+        config.instructions = instructions.or(config.instructions);
         Self {
             config,
             tools: tools.iter().map(listed).collect(),
             meta,
+            more_tools,
+            more_tasks,
         }
     }
 
@@ -71,6 +80,11 @@ impl Facts {
             }
         }
         tools
+    }
+
+    /// Whether there is a tool of this name, apart from those of the handler under the server.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.tools.iter().any(|tool| tool.name == name)
     }
 
     /// The `_meta` of a result for this client; older ones know none of it.
@@ -167,7 +181,7 @@ pub(super) fn reply(
     meta: Option<MetaObject>,
 ) -> Result<CallToolResponse, ErrorData> {
     match reply {
-        Reply::Task(record) => {
+        Reply::Task { record, .. } => {
             let mut created = CreateTaskResult::new(task(&record));
             created.meta = with_own(meta, &record);
             Ok(created.into())

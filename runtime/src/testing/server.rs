@@ -93,7 +93,7 @@ impl TestServer {
         loop {
             let called = self.alive(async |engine| engine.call(call(tool, &arguments)).await);
             match called.await {
-                Some(Ok(Reply::Task(record))) => return self.task(record.id().clone()),
+                Some(Ok(Reply::Task { record, .. })) => return self.task(record.id().clone()),
                 Some(Ok(Reply::End(end))) => panic!("`{tool}` became no task: {end:?}"),
                 Some(Ok(Reply::Asked { .. })) => panic!("`{tool}` asked before it became a task"),
                 Some(Err(Rejection::NeedsTasks | Rejection::NeedsElicitation(_))) => {
@@ -123,7 +123,7 @@ impl TestServer {
         call.caller.declares_tasks = false;
         match self.engine().call(call).await {
             Ok(Reply::End(end)) => Ended::new(end),
-            Ok(Reply::Task(_)) => unreachable!("this client has no tasks"),
+            Ok(Reply::Task { .. }) => unreachable!("this client has no tasks"),
             Ok(Reply::Asked { .. }) => panic!("`{tool}` asked; use `call`"),
             Err(Rejection::NeedsElicitation(_)) => unreachable!("this client answers"),
             Err(Rejection::NeedsTasks) => panic!("`{tool}` runs only as a task; use `call`"),

@@ -1,26 +1,22 @@
 //! Streamable HTTP.
 
+mod receipt;
+mod service;
+
 use std::{
-    convert::Infallible,
-    fmt,
-    future::{Future, IntoFuture},
+    future::IntoFuture,
     io,
     net::{IpAddr, SocketAddr},
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
 };
 
-use axum::{Router, body::Body};
-use http::{Request, Response};
-use rmcp::transport::streamable_http_server::{
-    StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
-};
+use axum::Router;
+use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 use tokio::net::{TcpListener, ToSocketAddrs};
 use tokio_util::sync::CancellationToken;
-use tower_service::Service;
 
-use super::{ServeError, Server, handler::Handler, owner::Owners};
+pub(super) use self::receipt::Receipt;
+pub use self::service::HttpService;
+use super::{ServeError, Server, owner::Owners};
 use crate::engine::Engine;
 
 /// Where [`Server::serve_http`] serves.
@@ -34,42 +30,6 @@ const LOOPBACK_ORIGINS: [&str; 6] = [
     "https://127.0.0.1:*",
     "https://[::1]:*",
 ];
-
-type Inner = StreamableHttpService<Handler, LocalSessionManager>;
-
-/// A server as a tower service, to be nested in a router with layers for TLS and authentication.
-///
-/// Clones serve the same tasks; the work ends when the last one is dropped.
-#[derive(Clone)]
-pub struct HttpService {
-    inner: Inner,
-}
-
-impl fmt::Debug for HttpService {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpService").finish_non_exhaustive()
-    }
-}
-
-impl<B> Service<Request<B>> for HttpService
-where
-    B: http_body::Body + Send + 'static,
-    B::Error: fmt::Display,
-    B::Data: Send + 'static,
-{
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        let response = self.inner.call(request);
-        Box::pin(async move { Ok(response.await?.map(Body::new)) })
-    }
-}
 
 /// From where requests are accepted, besides the loopback interface.
 #[derive(Debug, Default)]
@@ -155,14 +115,7 @@ impl<S: Send + Sync + 'static> Server<S> {
             .with_cancellation_token(streams);
         let handler = self.build()?;
         let engine = handler.engine().clone();
-        let service = HttpService {
-            inner: StreamableHttpService::new(
-                move || Ok(handler.clone()),
-                Arc::new(LocalSessionManager::default()),
-                config,
-            ),
-        };
-        Ok((service, engine))
+        Ok((HttpService::new(handler, config), engine))
     }
 
     /// Serves any number of clients over HTTP, at `/mcp` on `address`.
