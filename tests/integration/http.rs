@@ -201,3 +201,40 @@ async fn a_panic_while_the_owner_is_read_is_answered_and_makes_nobody_of_the_cal
         assert_eq!(message["error"]["code"], -32603, "{method}: {message}");
     }
 }
+
+/// Adds, as a task where the client can follow one.
+#[mcp_tool(task = "optional")]
+async fn add(ctx: &mut Ctx, a: i64) -> Result<i64> {
+    let b: i64 = ctx.input("And what?").await?;
+    Ok(a + b)
+}
+
+#[tokio::test]
+async fn two_clients_interleaved_over_one_server_are_decided_separately() {
+    let http = Http::start(Server::new("sums", "1.0.0").tool::<add>()).await;
+    let call = json!({ "name": "add", "arguments": { "a": 1 } });
+    let mut asked = Vec::new();
+    for _ in 0..3 {
+        for (declares, kind) in [
+            (Declares::Tasks, "task"),
+            (Declares::Elicitation, "input_required"),
+            (Declares::Nothing, "complete"),
+        ] {
+            let (_, answer) = http
+                .post_as(declares, &[], "tools/call", call.clone())
+                .await;
+            assert_eq!(answer["result"]["resultType"], kind, "{declares:?}");
+            asked.push((declares, answer["result"].clone()));
+        }
+    }
+    for (declares, first) in asked {
+        if declares == Declares::Elicitation {
+            let mut again = call.clone();
+            again["requestState"] = first["requestState"].clone();
+            again["inputResponses"] =
+                json!({ "b": crate::support::accepted(json!({ "value": 2 })) });
+            let (_, answer) = http.post_as(declares, &[], "tools/call", again).await;
+            assert_eq!(answer["result"]["structuredContent"], 3);
+        }
+    }
+}

@@ -16,7 +16,10 @@ use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt},
     sync::Mutex,
 };
-use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
+use tokio_util::{
+    bytes::BytesMut,
+    codec::{Decoder, FramedRead, LinesCodec, LinesCodecError},
+};
 
 use super::listen::{ACKNOWLEDGED, Listening};
 use crate::{engine::Engine, host::BoxFuture};
@@ -26,7 +29,7 @@ const LONGEST: usize = 16 * 1024 * 1024;
 
 /// A connection with one client.
 pub(super) struct Lines<R, W> {
-    reader: FramedRead<R, LinesCodec>,
+    reader: FramedRead<R, Forgiving>,
     /// `None` when it was closed.
     writer: Arc<Mutex<Option<W>>>,
     engine: Engine,
@@ -48,7 +51,7 @@ enum Read {
 impl<R: AsyncRead, W> Lines<R, W> {
     pub(super) fn new(reader: R, writer: W, engine: Engine, has_tasks: bool) -> Self {
         Self {
-            reader: FramedRead::new(reader, LinesCodec::new_with_max_length(LONGEST)),
+            reader: FramedRead::new(reader, Forgiving(LinesCodec::new_with_max_length(LONGEST))),
             writer: Arc::new(Mutex::new(Some(writer))),
             engine,
             has_tasks,
@@ -146,17 +149,16 @@ where
                     return None;
                 }
             }
-            let read = match self.reader.next().await {
-                Some(Ok(line)) => self.read(&line),
-                Some(Err(error)) => match unreadable(&error) {
-                    Some(answer) => {
-                        // After an error the stream ends once, and goes on behind it.
-                        let _end = self.reader.next().await;
-                        Read::Answer(answer)
-                    }
-                    None => return None,
-                },
-                None => return None,
+            let read = match self.reader.next().await? {
+                Ok(Ok(line)) => self.read(&line),
+                Ok(Err(why)) => {
+                    let error = ErrorData::parse_error(why, None);
+                    Read::Answer(refusal(&Value::Null, &error))
+                }
+                Err(error) => {
+                    tracing::debug!(%error, "the client cannot be read any more");
+                    return None;
+                }
             };
             match read {
                 Read::Message(message) => return Some(*message),
@@ -192,21 +194,37 @@ fn acknowledged(message: &Value) -> Option<String> {
     )
 }
 
-/// The answer to what could not be read as a line; `None` where nothing more will come.
-fn unreadable(error: &LinesCodecError) -> Option<Value> {
-    let why = match error {
-        LinesCodecError::MaxLineLengthExceeded => {
-            format!("this line has more than {LONGEST} bytes")
+/// Lines, and why some are none: after what it cannot read it goes on with the next line.
+struct Forgiving(LinesCodec);
+
+impl Forgiving {
+    fn forgive(
+        read: Result<Option<String>, LinesCodecError>,
+    ) -> io::Result<Option<Result<String, String>>> {
+        match read {
+            Ok(line) => Ok(line.map(Ok)),
+            Err(LinesCodecError::MaxLineLengthExceeded) => Ok(Some(Err(format!(
+                "this line has more than {LONGEST} bytes"
+            )))),
+            Err(LinesCodecError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
+                Ok(Some(Err("this line is not UTF-8".into())))
+            }
+            Err(LinesCodecError::Io(error)) => Err(error),
         }
-        LinesCodecError::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
-            "this line is not UTF-8".into()
-        }
-        LinesCodecError::Io(error) => {
-            tracing::debug!(%error, "the client cannot be read any more");
-            return None;
-        }
-    };
-    Some(refusal(&Value::Null, &ErrorData::parse_error(why, None)))
+    }
+}
+
+impl Decoder for Forgiving {
+    type Item = Result<String, String>;
+    type Error = io::Error;
+
+    fn decode(&mut self, bytes: &mut BytesMut) -> io::Result<Option<Self::Item>> {
+        Self::forgive(self.0.decode(bytes))
+    }
+
+    fn decode_eof(&mut self, bytes: &mut BytesMut) -> io::Result<Option<Self::Item>> {
+        Self::forgive(self.0.decode_eof(bytes))
+    }
 }
 
 /// An error without the id of a request, where there is none (2026-07-28, error responses).

@@ -14,6 +14,8 @@ use siding::{
 pub(crate) enum Moment {
     /// It was looked for what can run.
     Looked,
+    /// A new record is written, and nobody has heard of it yet.
+    Inserted,
     /// A journal is about to be read.
     Journal,
     /// A change is about to be written.
@@ -51,7 +53,11 @@ impl fmt::Debug for HookedStore {
 
 impl Store for HookedStore {
     fn insert(&self, creation: Creation) -> BoxFuture<'_, Result<Insertion, StoreError>> {
-        self.store.insert(creation)
+        Box::pin(async move {
+            let inserted = self.store.insert(creation).await?;
+            (self.hook)(Moment::Inserted).await;
+            Ok(inserted)
+        })
     }
 
     fn load<'a>(

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines},
     net::{TcpListener, TcpStream},
 };
 
@@ -48,8 +48,37 @@ impl Http {
         declares: Declares,
         headers: &[(&str, &str)],
         method: &str,
-        mut params: Value,
+        params: Value,
     ) -> (u16, Value) {
+        let mut stream = self.send(declares, headers, method, params).await;
+        let mut response = String::new();
+        stream.read_to_string(&mut response).await.unwrap();
+        let status = response.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, message(&response))
+    }
+
+    /// Posts a request and leaves the response to be read as it comes.
+    pub(crate) async fn stream(
+        &self,
+        declares: Declares,
+        headers: &[(&str, &str)],
+        method: &str,
+        params: Value,
+    ) -> Events {
+        let stream = self.send(declares, headers, method, params).await;
+        Events {
+            lines: BufReader::new(stream).lines(),
+        }
+    }
+
+    /// Posts a request, and gives the connection as soon as it is sent.
+    pub(crate) async fn send(
+        &self,
+        declares: Declares,
+        headers: &[(&str, &str)],
+        method: &str,
+        mut params: Value,
+    ) -> TcpStream {
         params["_meta"] = declares.meta();
         let name = params
             .get("taskId")
@@ -60,13 +89,15 @@ impl Http {
              Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
              Mcp-Method: {method}\r\n"
         );
-        if let Some(name) = name {
+        let is_named = headers.iter().any(|(header, _)| *header == "Mcp-Name");
+        if let Some(name) = name.filter(|_| !is_named) {
             write!(head, "Mcp-Name: {name}\r\n").unwrap();
         }
         if !headers.iter().any(|(header, _)| *header == "Host") {
             write!(head, "Host: {}\r\n", self.address).unwrap();
         }
-        for (header, value) in headers {
+        // An empty value leaves the header out.
+        for (header, value) in headers.iter().filter(|(_, value)| !value.is_empty()) {
             write!(head, "{header}: {value}\r\n").unwrap();
         }
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
@@ -74,10 +105,25 @@ impl Http {
         write!(head, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         stream.write_all(head.as_bytes()).await.unwrap();
-        let mut response = String::new();
-        stream.read_to_string(&mut response).await.unwrap();
-        let status = response.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, message(&response))
+        stream
+    }
+}
+
+/// The messages of a response that goes on.
+pub(crate) struct Events {
+    lines: Lines<BufReader<TcpStream>>,
+}
+
+impl Events {
+    /// The next message; `None` when the response has ended.
+    pub(crate) async fn next(&mut self) -> Option<Value> {
+        while let Some(line) = self.lines.next_line().await.unwrap() {
+            let data = line.strip_prefix("data: ").unwrap_or_default();
+            if let Ok(message) = serde_json::from_str(data) {
+                return Some(message);
+            }
+        }
+        None
     }
 }
 

@@ -70,9 +70,18 @@ impl Wire {
         Self::connect(server, declares.meta())
     }
 
+    /// Connects as a client of 2026-07-28 to a server with this clock.
+    pub(crate) fn on<S: Send + Sync + 'static>(
+        server: Server<S>,
+        declares: Declares,
+        host: impl Host,
+    ) -> Self {
+        Self::connect_with(server, declares.meta(), host, None)
+    }
+
     /// Connects a client that declares tasks to a server with this clock.
     pub(crate) fn with_host<S: Send + Sync + 'static>(server: Server<S>, host: impl Host) -> Self {
-        Self::connect_with(server, Declares::Tasks.meta(), host, None)
+        Self::on(server, Declares::Tasks, host)
     }
 
     /// The clock of the server, which was given none of its own.
@@ -85,11 +94,20 @@ impl Wire {
         server: Server<S>,
         declares: Declares,
     ) -> (Self, Value) {
+        Self::older(server, "2025-11-25", declares).await
+    }
+
+    /// Connects with the handshake of an older protocol, and gives what it was answered with.
+    pub(crate) async fn older<S: Send + Sync + 'static>(
+        server: Server<S>,
+        version: &str,
+        declares: Declares,
+    ) -> (Self, Value) {
         let mut wire = Self::connect(server, Value::Null);
         let answer = wire.request(
             "initialize",
             json!({
-                "protocolVersion": "2025-11-25",
+                "protocolVersion": version,
                 "capabilities": declares.capabilities(),
                 "clientInfo": { "name": "wire", "version": "1" },
             }),

@@ -123,7 +123,7 @@ impl Leg {
     pub(in crate::engine) fn wants_to_detach(&self, waker: &Waker) -> bool {
         let mut state = self.lock();
         state.waker = Some(waker.clone());
-        matches!(state.detaching, Some(Detaching::Asked))
+        !state.stopping && matches!(state.detaching, Some(Detaching::Asked))
     }
 
     pub(in crate::engine) fn tell_detached(&self, done: Result<(), ToolError>) {
