@@ -5,9 +5,21 @@ use std::sync::{
     atomic::{AtomicU32, Ordering::Relaxed},
 };
 
+use rmcp::{
+    ClientHandler, ErrorData, RoleClient,
+    model::{
+        CallToolRequestParams, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
+        ElicitationAction, Implementation,
+    },
+    service::{ClientLifecycleMode, ClientServiceExt, RequestContext},
+    transport::StreamableHttpClientTransport,
+};
 use serde_json::{Value, json};
 use siding::prelude::*;
-use tokio::time::{Duration, sleep};
+use tokio::{
+    net::TcpListener,
+    time::{Duration, sleep},
+};
 
 use crate::support::{Declares, Wire, accepted};
 
@@ -214,4 +226,49 @@ async fn a_question_that_timed_out_is_taken_back() {
     assert_eq!(text(&done), "too late");
     let taken_back = wire.incoming("notifications/cancelled").await;
     assert_eq!(taken_back["params"]["requestId"], asked["id"]);
+}
+
+/// A client of the SDK whose person answers everything with 4 or `Ada`.
+struct Person;
+
+impl ClientHandler for Person {
+    fn get_info(&self) -> ClientConfig {
+        let capabilities = ClientCapabilities::builder().enable_elicitation().build();
+        ClientConfig::new(capabilities, Implementation::new("person", "1.0.0"))
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> std::result::Result<ElicitResult, ErrorData> {
+        let asked = serde_json::to_value(request).unwrap();
+        let field = &asked["requestedSchema"]["properties"]["value"];
+        let content = match field["type"].as_str() {
+            Some("string") => json!({ "value": "Ada" }),
+            Some("boolean") => json!({}),
+            _ => json!({ "value": 4 }),
+        };
+        Ok(ElicitResult::new(ElicitationAction::Accept).with_content(content))
+    }
+}
+
+#[tokio::test]
+async fn u10_a_session_over_http_is_asked_on_the_stream_of_its_call() {
+    let (server, effects) = server();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = tokio::spawn(server.serve_listener(listener));
+    let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
+    let lifecycle = ClientLifecycleMode::Initialize;
+    let client = Person
+        .serve_with_lifecycle(transport, lifecycle)
+        .await
+        .unwrap();
+    let called = client.call_tool(CallToolRequestParams::new("book")).await;
+    let told = serde_json::to_value(called.unwrap()).unwrap();
+    assert_eq!(text(&told), "Ada, 4, None");
+    assert_eq!(effects.load(Relaxed), 1);
+    client.cancel().await.unwrap();
+    serving.abort();
 }

@@ -1,9 +1,12 @@
 //! Panics of the author's code: the call ends, the server goes on.
 
 use serde_json::json;
-use siding::prelude::*;
+use siding::{
+    prelude::*,
+    testing::{Fault, FaultyStore},
+};
 
-use crate::support::{Declares, Wire};
+use crate::support::{Declares, VirtualHost, Wire};
 
 /// Panics where it is told to.
 #[mcp_tool(task = "optional")]
@@ -110,4 +113,41 @@ async fn a_panic_while_arguments_are_read_is_answered() {
     let error = answer.expect("it is answered").unwrap_err();
     assert_eq!(error["code"], -32603, "{error}");
     assert_eq!(error["data"]["reason"], "panic", "{error}");
+}
+
+/// As `reads`, as a task.
+#[mcp_tool(task = "required")]
+async fn reads_later(fragile: Fragile) -> bool {
+    let Fragile = fragile;
+    true
+}
+
+#[tokio::test(start_paused = true)]
+async fn s15_a_task_whose_preparation_fails_is_not_left_behind() {
+    // Its arguments cannot be read, the store does not take it, or takes it and does not say so.
+    let faults = [
+        ("ä", None),
+        ("a", Some(Fault::Lost)),
+        ("a", Some(Fault::Unheard)),
+    ];
+    for (fragile, fault) in faults {
+        let host = VirtualHost::new();
+        let kept = MemoryStore::new();
+        let faulty = FaultyStore::new(kept.clone());
+        let store = match fault {
+            Some(fault) => faulty.on(1, fault),
+            None => faulty,
+        };
+        let server = Server::new("fragile", "1.0.0").tool::<reads_later>();
+        let server = server.store(store).host(host);
+        let tasks = server.tasks();
+        let mut wire = Wire::with_host(server, host);
+        let arguments = json!({ "fragile": fragile });
+        let error = wire.call("reads_later", arguments).await.unwrap_err();
+        assert_eq!(error["code"], -32603, "{fault:?}: {error}");
+        tokio::time::sleep(tokio::time::Duration::from_mins(2)).await;
+        assert!(tasks.list(None).await.unwrap().is_empty(), "{fault:?}");
+        let id = wire.task("reads_later", json!({ "fragile": "a" })).await;
+        assert_eq!(wire.end(&id).await["status"], "completed", "{fault:?}");
+    }
 }

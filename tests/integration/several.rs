@@ -194,3 +194,33 @@ async fn work_that_takes_too_long_when_its_server_stops_goes_on_elsewhere_at_onc
     assert_eq!(second.begun.load(Relaxed), 1);
     wire.until(&id, "input_required").await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn f17_a_server_that_shuts_down_leaves_the_work_of_another_alone() {
+    // Of the same name and in the same process, on one store or on two.
+    for shares in [true, false] {
+        let store = MemoryStore::new();
+        let others = if shares {
+            store.clone()
+        } else {
+            MemoryStore::new()
+        };
+        let counts = [App::default(), App::default()];
+        let mut first = Wire::tasks(named("shop", &counts[0], &store));
+        let mut second = Wire::tasks(named("shop", &counts[1], &others));
+        let stopped = first.task("work", json!({ "seconds": 5 })).await;
+        let id = second.task("work", json!({ "seconds": 60 })).await;
+        let cancelled = second.task("endless", json!({})).await;
+        sleep(Duration::from_secs(1)).await;
+        first.close().await;
+        second.until(&id, "input_required").await;
+        second.accept(&id, "sure", json!({ "value": true })).await;
+        assert_eq!(second.end(&id).await["status"], "completed");
+        assert_eq!(second.get(&cancelled).await["status"], "working");
+        assert_eq!(counts[1].begun.load(Relaxed), 2, "shares: {shares}");
+        assert_eq!(counts[0].ended.load(Relaxed), 1, "it had its time");
+        if shares {
+            assert_eq!(second.get(&stopped).await["status"], "input_required");
+        }
+    }
+}

@@ -247,21 +247,29 @@ impl Shared {
         }
     }
 
-    /// Writes a new execution. It is known to every instance when this is done.
+    /// Writes a new execution. It is known to every instance when this is done, and is not there
+    /// where it fails.
     pub(super) async fn write(
         &self,
         record: Arc<Record>,
         journal: Vec<Entry>,
     ) -> Result<(), Unwritten> {
+        let store = &self.ledger.store;
         let creation = Creation {
-            record,
+            record: record.clone(),
             journal,
             limit: self.limits.live_tasks,
         };
-        match self.ledger.store.insert(creation).await {
+        match store.insert(creation).await {
             Ok(Insertion::Done) => Ok(()),
             Ok(Insertion::Full) => Err(Unwritten::Full(self.limits.live_tasks)),
-            Err(error) => Err(Unwritten::Failed(error)),
+            Err(error) => {
+                // It may be there all the same, if only the news of it was lost.
+                if let Err(error) = store.remove(record.id()).await {
+                    tracing::error!(task = %record.id(), %error, "a task may run for nobody");
+                }
+                Err(Unwritten::Failed(error))
+            }
         }
     }
 }
