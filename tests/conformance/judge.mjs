@@ -19,9 +19,11 @@ try {
 }
 
 const counts = { SUCCESS: 0, FAILURE: 0, WARNING: 0, SKIPPED: 0 };
-for (const { id, status, description, errorMessage } of checks) {
+const isAllowed = ({ id, status }) => status === "WARNING" && allowed.includes(id);
+for (const check of checks) {
+  const { id, status, description, errorMessage } = check;
   counts[status] = (counts[status] ?? 0) + 1;
-  const fine = status === "SUCCESS" || status === "INFO" || (status === "WARNING" && allowed.includes(id));
+  const fine = status === "SUCCESS" || status === "INFO" || isAllowed(check);
   if (!fine) problems.push(`${status} ${id}: ${errorMessage ?? description}`);
 }
 
@@ -29,10 +31,12 @@ if (exitCode !== "0" && counts.FAILURE === 0) {
   problems.push(`the suite ended with exit code ${exitCode} without a failed check`);
 }
 // The suite adds the schema check to every scenario; alone it says nothing about the scenario.
-const own = checks.some(({ id, status }) => status === "SUCCESS" && id !== "wire-schema-valid");
-if (!own && problems.length === 0) problems.push("no check of the scenario itself succeeded");
+const own = checks.filter(({ id }) => id !== "wire-schema-valid");
+if (!own.some((check) => check.status === "SUCCESS" || isAllowed(check)) && problems.length === 0) {
+  problems.push("no check of the scenario itself succeeded");
+}
 
 const numbers = `${counts.SUCCESS} ok, ${counts.FAILURE} failed, ${counts.WARNING} warnings, ${counts.SKIPPED} skipped`;
-console.log(`${problems.length === 0 ? "PASS" : "FAIL"}  ${scenario.padEnd(30)} ${numbers}`);
+console.log(`${problems.length === 0 ? "PASS" : "FAIL"}  ${scenario.padEnd(44)} ${numbers}`);
 for (const problem of problems) console.log(`      ${problem}`);
 process.exit(problems.length === 0 ? 0 : 1);

@@ -2,6 +2,9 @@
 //!
 //! `--http 127.0.0.1:0` serves them over HTTP at `/mcp` and prints the address.
 
+mod handler;
+mod rounds;
+
 use std::time::Duration;
 
 use clap::Parser;
@@ -84,14 +87,16 @@ struct Options {
 #[tokio::main]
 async fn main() -> Result<()> {
     let options = Options::parse();
-    let server = Server::new("conformance", env!("CARGO_PKG_VERSION")).tools(tools![
-        greet,
-        slow_compute,
-        failing_job,
-        protocol_error_job,
-        confirm_delete,
-        multi_input,
-    ]);
+    let server = Server::over(handler::Handler)
+        .tools(tools![
+            greet,
+            slow_compute,
+            failing_job,
+            protocol_error_job,
+            confirm_delete,
+            multi_input,
+        ])
+        .tools(rounds::all());
     match options.http {
         None => server.serve_stdio().await?,
         Some(address) => {
