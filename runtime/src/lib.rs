@@ -2,6 +2,8 @@
 
 #[doc(hidden)]
 pub mod __private;
+#[cfg(feature = "client")]
+pub mod client;
 mod ctx;
 mod decision;
 mod digest;

@@ -10,6 +10,7 @@
 
 mod arguments;
 mod building;
+mod client;
 mod clients;
 mod decision;
 mod delivery;

@@ -32,6 +32,7 @@ pub struct Page;
 
 mod around;
 mod crash;
+mod fake_server;
 mod faulty;
 mod host;
 mod replay;
@@ -44,6 +45,7 @@ mod task;
 pub use self::sample::{record, step};
 pub use self::{
     crash::crash_everywhere,
+    fake_server::{Asked, FakeServer, Reply},
     faulty::{Fault, FaultyStore},
     host::TestHost,
     replay::{Recording, replay_check},

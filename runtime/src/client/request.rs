@@ -1,0 +1,130 @@
+//! `tools/call`, with the questions that come before its answer.
+
+use std::{convert::Infallible, time::Duration};
+
+use rmcp::{
+    model::{
+        CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, InputRequests,
+        InputResponses, ServerResult, Task,
+    },
+    service::{PeerRequestOptions, ServiceError},
+};
+
+use super::{CallError, Question, connection::Hearing, drive::Drive, work::On};
+
+/// How long to wait where the server wants the call again without having asked anything.
+const AGAIN: Duration = Duration::from_millis(250);
+
+/// What became of a call.
+pub(super) enum Reply {
+    Result(CallToolResult),
+    Task(Task),
+}
+
+impl Drive {
+    /// Calls the tool, as often as the server wants it for its questions (SEP-2322).
+    pub(super) async fn request(
+        &self,
+        mut params: CallToolRequestParams,
+    ) -> Result<Reply, CallError> {
+        loop {
+            let round = match self.send(params.clone()).await? {
+                ServerResult::CallToolResult(result) => return Ok(Reply::Result(result)),
+                // Tools that have nothing to say may say nothing.
+                ServerResult::EmptyResult(_) | ServerResult::TaskAckResult(_) => {
+                    return Ok(Reply::Result(CallToolResult::success(Vec::new())));
+                }
+                ServerResult::CreateTaskResult(created) => {
+                    self.work.begins(On::Task(created.task.task_id.clone()));
+                    return Ok(Reply::Task(created.task));
+                }
+                ServerResult::InputRequiredResult(round) => round,
+                other => return Err(unknown(None, other)),
+            };
+            params.request_state = round.request_state;
+            let asked = round.input_requests.unwrap_or_default();
+            params.input_responses = if asked.is_empty() {
+                self.pause(AGAIN).await;
+                None
+            } else {
+                Some(self.answer_round(asked).await?)
+            };
+        }
+    }
+
+    async fn send(&self, params: CallToolRequestParams) -> Result<ServerResult, CallError> {
+        let mut hearing = self.connection.hear();
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let mut handle = self
+            .connection
+            .peer
+            .send_request_with_option(request, PeerRequestOptions::no_options())
+            .await
+            .map_err(CallError::Transport)?;
+        self.follows(handle.progress_token.clone());
+        self.work.begins(On::Request(handle.id.clone()));
+        let answer = tokio::select! {
+            biased;
+            answer = &mut handle.rx => answer,
+            unanswered = self.converse(&mut hearing) => match unanswered {
+                Ok(never) => match never {},
+                Err(error) => return Err(error),
+            },
+        };
+        self.work.done();
+        match answer.unwrap_or(Err(ServiceError::TransportClosed)) {
+            Ok(result) => Ok(result),
+            Err(ServiceError::McpError(error)) => Err(CallError::Refused(error)),
+            Err(error) => Err(CallError::Transport(error)),
+        }
+    }
+
+    /// Answers live questions until the call has its answer.
+    async fn converse(&self, hearing: &mut Hearing) -> Result<Infallible, CallError> {
+        loop {
+            let mut live = hearing.next().await;
+            let question = Question::elicited(live.key, live.params)?;
+            tokio::select! {
+                answer = self.ask(question) => {
+                    // The server may have lost interest.
+                    let _taken = live.reply.send(answer?);
+                }
+                () = live.reply.closed() => {}
+            }
+        }
+    }
+
+    /// The answers to a round, whose keys mean nothing in the next one.
+    async fn answer_round(&self, asked: InputRequests) -> Result<InputResponses, CallError> {
+        let questions = self.readable(asked)?;
+        let mut responses = InputResponses::new();
+        for question in questions {
+            let key = question.key.clone();
+            responses.insert(key, self.ask(question).await?.into());
+        }
+        Ok(responses)
+    }
+
+    /// The questions, if each of them can be answered here: nobody is asked in vain.
+    pub(super) fn readable(&self, asked: InputRequests) -> Result<Vec<Question>, CallError> {
+        let respondent = &*self.connection.respondent;
+        let questions = asked.into_iter().map(|(key, request)| {
+            let question = Question::read(key, request)?;
+            if question.is_for(respondent) {
+                Ok(question)
+            } else {
+                Err(question.unanswerable())
+            }
+        });
+        questions.collect()
+    }
+}
+
+/// The error for an answer that is none of those known.
+pub(super) fn unknown(id: Option<String>, result: ServerResult) -> CallError {
+    let payload = match result {
+        ServerResult::CustomResult(custom) => custom.0,
+        other => serde_json::to_value(other).unwrap_or_default(),
+    };
+    CallError::UnknownPayload { id, payload }
+}

@@ -1,0 +1,144 @@
+//! The client against a real server.
+
+use rmcp::transport::StreamableHttpClientTransport;
+use serde_json::json;
+use siding::{
+    client::{Answer, CallError, Client, Event, Question},
+    prelude::*,
+};
+use tokio::{net::TcpListener, time::Duration};
+
+use super::{all, text, words};
+
+/// What the person fills in.
+#[derive(Input)]
+struct Approval {
+    /// Go ahead?
+    approve: bool,
+    cups: u8,
+}
+
+/// Orders tea.
+#[mcp_tool(task = "required", poll = "5ms")]
+async fn order(ctx: &mut Ctx, tea: String) -> Result<String> {
+    let approval: Approval = ctx.input(format!("Order {tea}?")).await?;
+    ctx.status("brewing");
+    let sure: bool = ctx.input("Sure?").await?;
+    Ok(format!(
+        "{} {tea}: {} {sure}",
+        approval.cups, approval.approve
+    ))
+}
+
+/// Greets.
+#[mcp_tool]
+async fn greet(name: String) -> String {
+    format!("Hello, {name}!")
+}
+
+fn server() -> Server {
+    Server::new("tea", "1.0.0").tool::<order>().tool::<greet>()
+}
+
+/// Gives a wrong answer first, and then the right one.
+async fn person(question: Question) -> Answer {
+    Answer::Accept(match (question.key.as_str(), question.violation) {
+        ("approval", None) => json!({ "approve": true, "cups": "many" }),
+        ("approval", Some(violation)) => {
+            assert!(violation.contains("cups"), "{violation}");
+            json!({ "approve": true, "cups": 2 })
+        }
+        _ => json!({ "value": true }),
+    })
+}
+
+async fn drive(client: &Client) {
+    let names: Vec<_> = client
+        .tools()
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|tool| tool.name)
+        .collect();
+    assert_eq!(names, ["order", "greet"]);
+    let result = client
+        .call("greet", json!({ "name": "Ada" }))
+        .finish()
+        .await;
+    assert_eq!(text(&result.unwrap()), "Hello, Ada!");
+    let (events, error) = all(client.call("order", json!({ "tea": "Assam" })).events()).await;
+    assert!(error.is_none(), "{error:?}");
+    let words = words(&events);
+    assert!(words[0].starts_with("created "), "{words:?}");
+    let asked: Vec<_> = words
+        .iter()
+        .filter(|word| word.starts_with("asked"))
+        .collect();
+    assert_eq!(asked, ["asked approval", "asked approval", "asked sure"]);
+    assert_eq!(words.last().unwrap(), "completed 2 Assam: true true");
+}
+
+#[tokio::test]
+async fn c01_a_task_of_ours_is_driven_over_a_duplex() {
+    let (ours, theirs) = tokio::io::duplex(16 * 1024);
+    let (reader, writer) = tokio::io::split(theirs);
+    let serving = tokio::spawn(server().serve(reader, writer));
+    let builder = Client::builder("tests", "1.0.0").answers(person);
+    let client = builder.connect(ours).await.unwrap();
+    drive(&client).await;
+    client.close().await;
+    serving.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn c01_a_task_of_ours_is_driven_over_http() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = tokio::spawn(server().serve_listener(listener));
+    let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
+    let builder = Client::builder("tests", "1.0.0").answers(person);
+    let client = builder.connect(transport).await.unwrap();
+    drive(&client).await;
+    client.close().await;
+    serving.abort();
+}
+
+#[tokio::test]
+async fn c12_events_that_are_dropped_cancel_a_task_of_ours() {
+    let server = server();
+    let tasks = server.tasks();
+    let (ours, theirs) = tokio::io::duplex(16 * 1024);
+    let (reader, writer) = tokio::io::split(theirs);
+    tokio::spawn(server.serve(reader, writer));
+    let never = |_: Question| std::future::pending::<Answer>();
+    let builder = Client::builder("tests", "1.0.0").answers(never);
+    let client = builder.connect(ours).await.unwrap();
+    let mut events = client.call("order", json!({ "tea": "Assam" })).events();
+    let Some(Ok(Event::Created(task))) = events.next().await else {
+        panic!("no task");
+    };
+    drop(events);
+    let id = task.task_id.as_str().into();
+    let ended = tokio::time::timeout(Duration::from_secs(5), tasks.wait(&id));
+    let ended = ended.await.expect("it is cancelled").unwrap();
+    assert_eq!(ended.status(), siding::record::Status::Cancelled);
+}
+
+#[tokio::test]
+async fn c10_bad_arguments_and_unknown_tools_of_ours_are_told_apart() {
+    let (ours, theirs) = tokio::io::duplex(16 * 1024);
+    let (reader, writer) = tokio::io::split(theirs);
+    tokio::spawn(server().serve(reader, writer));
+    let client = Client::builder("tests", "1.0.0")
+        .connect(ours)
+        .await
+        .unwrap();
+    let result = client.call("order", json!({})).finish().await.unwrap();
+    assert_eq!(result.is_error, Some(true));
+    let error = client
+        .call("nothing", json!({}))
+        .finish()
+        .await
+        .unwrap_err();
+    assert!(matches!(error, CallError::Refused(_)), "{error}");
+}
