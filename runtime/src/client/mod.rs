@@ -38,7 +38,7 @@
 //! ```
 
 /// The page about the client, whose code is tested too.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "testing"))]
 #[doc = include_str!("../../../docs/client.md")]
 #[derive(Debug)]
 pub struct Page;

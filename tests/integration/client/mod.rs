@@ -1,6 +1,7 @@
 //! `siding::client` against a server that says what the test wrote down, and against ours.
 
 mod asking;
+mod drive;
 mod ends;
 mod events;
 mod rounds;
