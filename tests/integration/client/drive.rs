@@ -31,7 +31,7 @@ async fn order(
 /// Takes an hour.
 #[mcp_tool(task = "required", poll = "20ms")]
 async fn brew(ctx: &mut Ctx) -> Result<()> {
-    ctx.sleep(Duration::from_secs(3_600)).await?;
+    ctx.sleep(Duration::from_hours(1)).await?;
     siding::Ok(())
 }
 

@@ -1,5 +1,10 @@
 //! How calls end that do not complete.
 
+use std::{
+    io::Write,
+    sync::{Arc, Mutex},
+};
+
 use rmcp::{model::ErrorCode, service::ServiceError};
 use serde_json::{Value, json};
 use siding::{
@@ -53,6 +58,20 @@ async fn c05_a_token_cancels_while_the_person_answers_and_before_there_is_a_task
     let (events, _) = all(client.resume("t1").cancel_on(token).events()).await;
     assert_eq!(words(&events), ["cancelled t1"]);
     assert_eq!(server.count("tasks/cancel"), 2);
+}
+
+/// What was logged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The error of a task whose only state is this one.
@@ -179,7 +198,11 @@ async fn c12_a_server_that_does_not_acknowledge_the_cancel_is_waited_for_a_secon
 }
 
 #[tokio::test(start_paused = true)]
-async fn c12_a_cancel_that_fails_does_not_hide_why_the_call_ended() {
+async fn c12_a_cancel_that_fails_is_logged_and_does_not_hide_why_the_call_ended() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone());
+    let _logging = tracing::subscriber::set_default(subscriber.finish());
     let server = tasked(json!({}), [working()]);
     server.refuse("tasks/cancel", -32603, "out of order");
     let client = connected(&server).await;
@@ -188,6 +211,8 @@ async fn c12_a_cancel_that_fails_does_not_hide_why_the_call_ended() {
         .timeout(Duration::from_secs(3));
     let error = call.finish().await.unwrap_err();
     assert!(matches!(error, CallError::TimedOut { .. }), "{error}");
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert!(log.contains("the server cannot be told to stop"), "{log}");
 }
 
 #[tokio::test(start_paused = true)]

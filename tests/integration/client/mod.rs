@@ -4,6 +4,7 @@ mod asking;
 mod drive;
 mod ends;
 mod events;
+mod fake;
 mod rounds;
 mod serving;
 mod time;

@@ -23,9 +23,9 @@ struct Approval {
 async fn order(ctx: &mut Ctx, tea: String) -> Result<String> {
     let approval: Approval = ctx.input(format!("Order {tea}?")).await?;
     ctx.status("brewing");
-    let sure: bool = ctx.input("Sure?").await?;
+    let (name, spoons): (String, u8) = ctx.input_all(("For whom?", "Sugar?")).await?;
     Ok(format!(
-        "{} {tea}: {} {sure}",
+        "{} {tea} with {spoons} for {name}: {}",
         approval.cups, approval.approve
     ))
 }
@@ -40,7 +40,7 @@ fn server() -> Server {
     Server::new("tea", "1.0.0").tool::<order>().tool::<greet>()
 }
 
-/// Gives a wrong answer first, and then the right one.
+/// Answers `approval` and `spoons` wrong at first.
 async fn person(question: Question) -> Answer {
     Answer::Accept(match (question.key.as_str(), question.violation) {
         ("approval", None) => json!({ "approve": true, "cups": "many" }),
@@ -48,7 +48,12 @@ async fn person(question: Question) -> Answer {
             assert!(violation.contains("cups"), "{violation}");
             json!({ "approve": true, "cups": 2 })
         }
-        _ => json!({ "value": true }),
+        ("spoons", None) => json!({ "value": -1 }),
+        ("spoons", Some(violation)) => {
+            assert!(violation.contains("spoons"), "{violation}");
+            json!({ "value": 3 })
+        }
+        _ => json!({ "value": "Ada" }),
     })
 }
 
@@ -74,12 +79,25 @@ async fn drive(client: &Client) {
         .iter()
         .filter(|word| word.starts_with("asked"))
         .collect();
-    assert_eq!(asked, ["asked approval", "asked approval", "asked sure"]);
-    assert_eq!(words.last().unwrap(), "completed 2 Assam: true true");
+    // The name was fine, so it is not asked for again.
+    assert_eq!(
+        asked,
+        [
+            "asked approval",
+            "asked approval",
+            "asked name",
+            "asked spoons",
+            "asked spoons"
+        ]
+    );
+    assert_eq!(
+        words.last().unwrap(),
+        "completed 2 Assam with 3 for Ada: true"
+    );
 }
 
 #[tokio::test]
-async fn c01_a_task_of_ours_is_driven_over_a_duplex() {
+async fn c08_a_task_of_ours_is_driven_over_a_duplex_with_wrong_answers_first() {
     let (ours, theirs) = tokio::io::duplex(16 * 1024);
     let (reader, writer) = tokio::io::split(theirs);
     let serving = tokio::spawn(server().serve(reader, writer));
