@@ -49,8 +49,8 @@ impl ClientBuilder {
 
     /// Connects over any transport of `rmcp`.
     ///
-    /// Speaks 2026-07-28 where the server answers `server/discover`, and 2025-11-25 or what the server
-    /// prefers before that where it does not.
+    /// Speaks 2026-07-28 where the server answers `server/discover`. Where it refuses, or says nothing for
+    /// 10 s, 2025-11-25 is proposed to it by `initialize`, and it may choose an older one.
     ///
     /// # Errors
     ///

@@ -86,9 +86,10 @@ impl Call {
         }
     }
 
-    /// How long the call may take in all: requests, waits, and the person's answering. When it is over,
-    /// the server is told to stop, and the call ends with [`CallError::TimedOut`]. Without, and with
-    /// `Duration::MAX`, there is no end.
+    /// How long the call may take in all, from [`events`](Self::events) or [`finish`](Self::finish) on:
+    /// requests, waits, and the person's answering. When it is over, the server is told to stop, and
+    /// the call ends with [`CallError::TimedOut`]. Without, and with `Duration::MAX`, there is no
+    /// end but that of the task.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -96,6 +97,27 @@ impl Call {
 
     /// Ends the call when `token` is cancelled: the server is told to stop, and the last event is
     /// [`Event::Cancelled`].
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use siding::{
+    ///     client::{CallError, Client},
+    ///     testing::{FakeServer, Reply},
+    /// };
+    /// use tokio_util::sync::CancellationToken;
+    ///
+    /// # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = FakeServer::new();
+    /// server.reply(Reply::task("t1", json!({})));
+    /// server.task("t1", [json!({ "status": "working" })]);
+    /// let client = Client::builder("impatient", "1.0.0").connect(server.connect()).await?;
+    /// let token = CancellationToken::new();
+    /// let call = tokio::spawn(client.call("brew", json!({})).cancel_on(token.clone()).finish());
+    /// server.until("tools/call").await;
+    /// token.cancel();
+    /// assert!(matches!(call.await?, Err(CallError::Cancelled { .. })));
+    /// # Ok(()) }
+    /// ```
     pub fn cancel_on(mut self, token: CancellationToken) -> Self {
         self.token = Some(token);
         self

@@ -102,6 +102,26 @@ impl Client {
     /// Goes on with a task by its id, which a program may have kept from [`Event::Created`] in a run
     /// before. Questions that were answered in that run are asked again if the server still shows
     /// them.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use siding::{client::Client, testing::FakeServer};
+    ///
+    /// # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = FakeServer::new();
+    /// server.task("kept", [json!({
+    ///     "taskId": "kept",
+    ///     "createdAt": "2026-11-29T12:00:00Z",
+    ///     "lastUpdatedAt": "2026-11-29T12:00:00Z",
+    ///     "ttlMs": null,
+    ///     "status": "completed",
+    ///     "result": { "content": [{ "type": "text", "text": "done" }] },
+    /// })]);
+    /// let client = Client::builder("again", "1.0.0").connect(server.connect()).await?;
+    /// let result = client.resume("kept").finish().await?;
+    /// assert_eq!(result.content[0].as_text().unwrap().text, "done");
+    /// # Ok(()) }
+    /// ```
     pub fn resume(&self, task: impl Into<String>) -> Call {
         Call::of_task(self.connection.clone(), task.into())
     }

@@ -59,6 +59,9 @@ impl Work {
     /// logged.
     pub(super) async fn give_up(&self) {
         let on = mem::replace(&mut *self.on(), On::Nothing);
+        if matches!(on, On::Nothing) {
+            return;
+        }
         // A task of its own goes on where the caller drops this one.
         let stopped = tokio::spawn(stop(self.connection.clone(), on)).await;
         if let Err(error) = stopped {

@@ -26,16 +26,17 @@ use self::{reply::error, script::Script};
 /// use serde_json::json;
 /// use siding::testing::{FakeServer, Reply};
 ///
+/// # #[tokio::main] async fn main() {
 /// let server = FakeServer::new();
 /// server.reply(Reply::task("t1", json!({ "pollIntervalMs": 200 })));
 /// server.task("t1", [
 ///     json!({ "status": "working", "statusMessage": "brewing" }),
 ///     json!({ "status": "completed", "result": { "content": [] } }),
 /// ]);
-/// # #[tokio::main] async fn main() {
 /// let transport = server.connect(); // for the client under test
-/// # drop(transport); }
+/// # drop(transport);
 /// assert_eq!(server.count("tasks/get"), 0);
+/// # }
 /// ```
 #[derive(Clone)]
 pub struct FakeServer {
