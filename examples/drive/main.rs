@@ -17,7 +17,7 @@ mod person;
 mod script;
 mod terminal;
 
-use std::{process::ExitCode, time::Duration};
+use std::{pin::pin, process::ExitCode, time::Duration};
 
 use clap::Parser;
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
@@ -119,37 +119,41 @@ async fn run(options: Options) -> Result<Outcome, Trouble> {
 
 /// Shows a call while it runs; Ctrl-C cancels it.
 async fn drive(call: Call, timeout: Option<humantime::Duration>, output: Output) -> Outcome {
-    let token = CancellationToken::new();
-    let interrupted = token.clone();
-    tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            interrupted.cancel();
-        }
-    });
     let call = match timeout {
         Some(timeout) => call.timeout(timeout.into()),
         None => call,
     };
-    let mut events = call.cancel_on(token).events();
+    let token = CancellationToken::new();
+    let mut events = call.cancel_on(token.clone()).events();
+    let mut interrupt = pin!(tokio::signal::ctrl_c());
     let mut outcome = Outcome::Trouble;
     output.resume();
-    while let Some(event) = events.next().await {
-        outcome = match &event {
-            Ok(event) => {
-                output.event(event);
-                match event {
-                    Event::Result(result) | Event::Completed(result) => result.into(),
+    loop {
+        let event = tokio::select! {
+            // Heard from before the call begins.
+            biased;
+            _ = &mut interrupt, if !token.is_cancelled() => {
+                token.cancel();
+                continue;
+            }
+            event = events.next() => event,
+        };
+        match event {
+            None => return outcome,
+            Some(Ok(event)) => {
+                output.event(&event);
+                outcome = match event {
+                    Event::Result(result) | Event::Completed(result) => Outcome::from(&result),
                     Event::Cancelled { .. } => Outcome::Cancelled,
                     _ => outcome,
-                }
+                };
             }
-            Err(error) => {
-                output.error(error);
-                error.into()
+            Some(Err(error)) => {
+                output.error(&error);
+                outcome = Outcome::from(&error);
             }
-        };
+        }
     }
-    outcome
 }
 
 async fn connect(words: &Words, command: &[String], person: Person) -> Result<Client, Trouble> {
