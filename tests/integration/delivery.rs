@@ -41,7 +41,7 @@ async fn release(ctx: &mut Ctx<Arc<World>>) -> Result<String> {
     .await?;
     ctx.detach().await?;
     ctx.step("build", async {
-        sleep(Duration::from_secs(600)).await;
+        sleep(Duration::from_mins(10)).await;
         siding::Ok(world.built.fetch_add(1, Relaxed))
     })
     .await?;

@@ -27,3 +27,34 @@ fn every_row_about_replays_names_a_test_or_a_ui_case_that_exists() {
     }
     assert_eq!(rows, 34);
 }
+
+#[test]
+fn every_reason_that_an_error_gives_stands_in_the_table_of_errors() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut given = BTreeSet::new();
+    reasons(&root.join("runtime/src"), &mut given);
+    assert!(given.contains("over_limit"), "{given:?}");
+    let page = fs::read_to_string(root.join("docs/clients.md")).unwrap();
+    let rows = page
+        .lines()
+        .filter(|line| line.starts_with("| -3") || line.starts_with("| 4"));
+    let documented: BTreeSet<String> = rows
+        .filter_map(|row| row.split('`').nth(1))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(documented, given);
+}
+
+/// Collects what stands in `because("..")` in the sources under `folder`.
+fn reasons(folder: &Path, given: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            reasons(&path, given);
+            continue;
+        }
+        let source = fs::read_to_string(&path).unwrap();
+        let named = source.split(".because(\"").skip(1);
+        given.extend(named.filter_map(|rest| Some(rest.split('"').next()?.to_owned())));
+    }
+}

@@ -84,9 +84,8 @@ impl ServerHandler for Shop {
         _: Option<PaginatedRequestParams>,
         _: Context,
     ) -> Answer<ListPromptsResult> {
-        let mut result = ListPromptsResult::default();
-        result.prompts = vec![Prompt::new("greeting", None::<String>, None)];
-        Ok(result)
+        let prompt = Prompt::new("greeting", None::<String>, None);
+        Ok(ListPromptsResult::with_all_items(vec![prompt]))
     }
 
     async fn get_prompt(
@@ -103,9 +102,8 @@ impl ServerHandler for Shop {
         _: Option<PaginatedRequestParams>,
         _: Context,
     ) -> Answer<ListResourcesResult> {
-        let mut result = ListResourcesResult::default();
-        result.resources = vec![Resource::new("shop://menu", "menu")];
-        Ok(result)
+        let menu = Resource::new("shop://menu", "menu");
+        Ok(ListResourcesResult::with_all_items(vec![menu]))
     }
 
     async fn read_resource(

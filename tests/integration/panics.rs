@@ -125,12 +125,12 @@ async fn reads_later(fragile: Fragile) -> bool {
 #[tokio::test(start_paused = true)]
 async fn s15_a_task_whose_preparation_fails_is_not_left_behind() {
     // Its arguments cannot be read, the store does not take it, or takes it and does not say so.
-    let faults = [
+    let cases = [
         ("ä", None),
         ("a", Some(Fault::Lost)),
         ("a", Some(Fault::Unheard)),
     ];
-    for (fragile, fault) in faults {
+    for (fragile, fault) in cases {
         let host = VirtualHost::new();
         let kept = MemoryStore::new();
         let faulty = FaultyStore::new(kept.clone());
