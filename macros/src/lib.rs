@@ -43,7 +43,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `description = ".."` | the description, instead of the doc comment |
 /// | `ttl = ".."` | how long a task lives from its creation, as `"24h"` or `"90s"` (default: an hour) |
 /// | `poll = ".."` | how often clients should look (default: a second) |
-/// | `detach = ".."` | when the call becomes a task: `"always"` (default) at once, `"after 500ms"` if it has not ended by then, `"manual"` at `ctx.detach()`; so far a server with a tool that is not `"always"` cannot be built |
+/// | `detach = ".."` | when the call becomes a task: `"always"` (default) at once, `"after 500ms"` if it still runs then, or when it first asks or sleeps; `"manual"` at `ctx.detach()` |
 /// | `max_running = n` | how many calls run at once; others wait for their turn; so far a server with such a tool cannot be built |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | hints for clients: `true` or `false` |
 /// | `allow(..)` | the warnings that are not wanted: `await_outside_step`, `impure_call`, `guard_across_park`, `stream_of_borrows` |

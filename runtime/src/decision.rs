@@ -1,4 +1,4 @@
-//! The one decision of every call: in the call or as a task, made before any work.
+//! The one decision of every call: in the call, by rounds, live or as a task, made before any work.
 
 use crate::tool::Detach;
 
@@ -60,9 +60,7 @@ impl Caller {
 pub(crate) const fn decide(mode: Mode, detach: Detach, caller: Caller) -> Decision {
     match (mode, caller.era) {
         (Mode::Forbidden, _) => Decision::InCall,
-        (Mode::Optional | Mode::Required, Era::Modern) if caller.declares_tasks => {
-            Decision::Task(detach)
-        }
+        (Mode::Optional | Mode::Required, _) if caller.follows_tasks() => Decision::Task(detach),
         (Mode::Required, _) => Decision::NeedsTasks,
         (Mode::Optional, Era::Modern) => Decision::Rounds,
         (Mode::Optional, Era::Legacy) => Decision::Live,

@@ -127,7 +127,7 @@ impl ToolError {
     }
 
     /// Whether the task was cancelled, or its time is over, and this is its closing leg: only
-    /// `ctx.cleanup` still does something.
+    /// `ctx.cleanup` still does something. Or the client left before its call could become a task.
     pub fn is_cancelled(&self) -> bool {
         self.cause == Cause::Cancelled
     }

@@ -40,6 +40,8 @@ pub enum Kind {
     Woke,
     /// The time was looked at.
     Now,
+    /// The call became a task, or could not, or did not have to.
+    Detached,
 }
 
 impl Kind {
@@ -47,9 +49,13 @@ impl Kind {
     /// others belong to one that did, and stand anywhere behind it.
     pub(crate) const fn is_operation(self) -> bool {
         match self {
-            Self::Step | Self::Group | Self::Cleanup | Self::Asked | Self::Asleep | Self::Now => {
-                true
-            }
+            Self::Step
+            | Self::Group
+            | Self::Cleanup
+            | Self::Asked
+            | Self::Asleep
+            | Self::Now
+            | Self::Detached => true,
             Self::Began | Self::Member | Self::Answered | Self::TimedOut | Self::Woke => false,
         }
     }
@@ -64,6 +70,7 @@ impl Kind {
             Self::Answered => "answer",
             Self::Asleep | Self::Woke => "sleep",
             Self::Now => "look at the time",
+            Self::Detached => "change to a task",
         }
     }
 }

@@ -99,8 +99,7 @@ pub struct Origin {
 /// How the outcome of an execution reaches its client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Delivery {
+pub(crate) enum Delivery {
     /// As a task.
     #[default]
     Task,
@@ -121,7 +120,7 @@ impl Delivery {
 
 /// The last rounds of a call that asks by round trips, or did so before it became a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rounds {
+pub(crate) struct Rounds {
     /// The round whose questions were put last.
     pub(crate) current: Round,
     /// The one before it, for a client that lost the reply to its answers.
@@ -131,7 +130,7 @@ pub struct Rounds {
 
 /// One round of questions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Round {
+pub(crate) struct Round {
     /// What names it in `requestState`: 128 random bits in hexadecimal.
     pub(crate) name: String,
     /// The keys of its questions.
@@ -339,6 +338,11 @@ impl Record {
     /// How many legs began.
     pub const fn legs(&self) -> u32 {
         self.legs
+    }
+
+    /// Whether its client, or an operator, sees it as a task.
+    pub(crate) fn is_visible(&self, now: Timestamp) -> bool {
+        self.is_task() && !self.is_expired(now)
     }
 
     /// Whether its client follows it as a task, rather than by the requests of a call.

@@ -8,13 +8,19 @@ use std::{
     time::Duration,
 };
 
-use serde_json::{Value, json};
-use siding::{prelude::*, record::Status};
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    sync::Notify,
-    time::{sleep, timeout},
+use axum::{
+    body::Body,
+    http::{Request, Response},
 };
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use siding::{
+    HttpService,
+    prelude::*,
+    record::{Record, Status},
+};
+use tokio::{sync::Notify, time::sleep};
+use tower_service::Service;
 
 use crate::support::{Declares, HookedStore, Http, Moment, accepted};
 
@@ -61,51 +67,72 @@ fn server(world: &Arc<World>) -> Server<Arc<World>> {
         .tools(tools![release, build])
 }
 
-/// The tasks of the server, as soon as all of them have this status.
-async fn all(tasks: &siding::Tasks, status: Status, count: usize) {
-    let become_so = async {
-        loop {
-            let all = tasks.list(None).await.unwrap();
-            if all.len() == count && all.iter().all(|task| task.status() == status) {
-                return;
-            }
-            sleep(Duration::from_millis(5)).await;
-        }
-    };
-    let waited = timeout(Duration::from_secs(20), become_so).await;
-    let all = tasks.list(None).await.unwrap();
-    assert!(waited.is_ok(), "not {count} tasks, all {status:?}: {all:?}");
+/// A call as it comes over HTTP, of a client that declares tasks.
+fn request(mut params: Value) -> Request<String> {
+    params["_meta"] = Declares::Tasks.meta();
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    Request::post("http://localhost/mcp")
+        .header("Host", "localhost")
+        .header("Content-Type", "application/json")
+        .header("Accept", "application/json, text/event-stream")
+        .header("MCP-Protocol-Version", "2026-07-28")
+        .header("Mcp-Method", "tools/call")
+        .header("Mcp-Name", params["name"].as_str().unwrap())
+        .body(message.to_string())
+        .unwrap()
 }
 
-#[tokio::test]
+/// Makes a call and gives its response, whose body is not read.
+async fn call(service: &HttpService, params: Value) -> Response<Body> {
+    service.clone().call(request(params)).await.unwrap()
+}
+
+/// The message in a response.
+async fn message(response: Response<Body>) -> Value {
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    let text = String::from_utf8(body.to_vec()).unwrap();
+    let mut data = text.lines().filter_map(|line| line.strip_prefix("data: "));
+    data.find_map(|data| serde_json::from_str(data).ok())
+        .unwrap()
+}
+
+/// Lets everything happen that can: the clock stands still while anything runs.
+async fn settle() {
+    sleep(Duration::from_millis(1)).await;
+}
+
+fn statuses(tasks: &[Arc<Record>]) -> Vec<Status> {
+    tasks.iter().map(|task| task.status()).collect()
+}
+
+#[tokio::test(start_paused = true)]
 async fn u20_a_client_that_left_before_its_call_was_a_task_leaves_nothing_running() {
     let world = Arc::<World>::default();
     let server = server(&world);
     let tasks = server.tasks();
-    let http = Http::start(server).await;
-    let call = json!({ "name": "release", "arguments": {} });
-    let (_, asked) = http.post(&[], "tools/call", call.clone()).await;
-    let mut again = call;
+    let service = server.into_service().unwrap();
+    let params = json!({ "name": "release", "arguments": {} });
+    let asked = message(call(&service, params.clone()).await).await;
+    let mut again = params;
     again["requestState"] = asked["result"]["requestState"].clone();
     again["inputResponses"] = json!({ "branch": accepted(json!({ "value": "main" })) });
-    let connection = http
-        .send(Declares::Tasks, &[], "tools/call", again.clone())
-        .await;
+    let calling = tokio::spawn(service.clone().call(request(again.clone())));
     world.began.notified().await;
-    drop(connection);
-    // Until the server has noticed, nothing must let the call go on.
-    sleep(Duration::from_millis(200)).await;
+    calling.abort();
+    assert!(calling.await.unwrap_err().is_cancelled());
+    settle().await;
     world.gate.notify_one();
-    sleep(Duration::from_millis(200)).await;
+    settle().await;
     assert!(tasks.list(None).await.unwrap().is_empty());
     // The same answers go on where it stopped, for a client that is there.
-    let (_, created) = http.post(&[], "tools/call", again).await;
+    let created = message(call(&service, again).await).await;
     assert_eq!(created["result"]["resultType"], "task", "{created}");
-    all(&tasks, Status::Working, 1).await;
+    let tasks = tasks.list(None).await.unwrap();
+    assert_eq!(statuses(&tasks), [Status::Working]);
 }
 
-#[tokio::test]
-async fn u20_a_task_whose_handle_did_not_leave_is_cancelled() {
+#[tokio::test(start_paused = true)]
+async fn u20_a_task_that_was_made_while_its_client_left_is_cancelled() {
     let world = Arc::<World>::default();
     let written = Arc::new(Notify::new());
     let (hold, is_written) = (Arc::new(Notify::new()), written.clone());
@@ -124,39 +151,78 @@ async fn u20_a_task_whose_handle_did_not_leave_is_cancelled() {
     });
     let server = server(&world).store(store);
     let tasks = server.tasks();
-    let http = Http::start(server).await;
-    let call = json!({ "name": "build", "arguments": {} });
-    let connection = http.send(Declares::Tasks, &[], "tools/call", call).await;
+    let service = server.into_service().unwrap();
+    let params = json!({ "name": "build", "arguments": {} });
+    let calling = tokio::spawn(service.clone().call(request(params)));
     written.notified().await;
-    drop(connection);
-    sleep(Duration::from_millis(200)).await;
+    calling.abort();
+    assert!(calling.await.unwrap_err().is_cancelled());
+    settle().await;
     hold.notify_one();
-    all(&tasks, Status::Cancelled, 1).await;
-    let task = tasks.list(None).await.unwrap().remove(0);
-    let task = serde_json::to_value(&*task).unwrap();
+    settle().await;
+    let tasks = tasks.list(None).await.unwrap();
+    assert_eq!(statuses(&tasks), [Status::Cancelled]);
+    let task = serde_json::to_value(&*tasks[0]).unwrap();
     let why = task["status_message"].as_str().unwrap();
     assert!(why.contains("left before it heard"), "{why}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
+async fn u20_a_task_whose_handle_did_not_leave_is_cancelled() {
+    let world = Arc::<World>::default();
+    let server = server(&world);
+    let tasks = server.tasks();
+    let service = server.into_service().unwrap();
+    let response = call(&service, json!({ "name": "build", "arguments": {} })).await;
+    settle().await;
+    let before = tasks.list(None).await.unwrap();
+    assert_eq!(statuses(&before), [Status::InputRequired]);
+    drop(response);
+    settle().await;
+    let after = tasks.list(None).await.unwrap();
+    assert_eq!(statuses(&after), [Status::Cancelled]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn u20_a_client_that_leaves_with_its_handle_keeps_its_task() {
     let world = Arc::<World>::default();
     let server = server(&world);
     let tasks = server.tasks();
-    let http = Http::start(server).await;
-    for _ in 0..20 {
-        let call = json!({ "name": "build", "arguments": {} });
-        let mut connection = http.send(Declares::Tasks, &[], "tools/call", call).await;
-        // As soon as the handle is there, the client hangs up.
-        let mut seen = Vec::new();
-        while !String::from_utf8_lossy(&seen).contains("taskId") {
-            assert_ne!(connection.read_buf(&mut seen).await.unwrap(), 0);
+    let service = server.into_service().unwrap();
+    let mut response = call(&service, json!({ "name": "build", "arguments": {} })).await;
+    // As soon as the handle is there, the client hangs up: the end of the stream it never sees.
+    loop {
+        let frame = response.body_mut().frame().await.unwrap().unwrap();
+        let data = frame.into_data().unwrap();
+        if String::from_utf8_lossy(&data).contains("taskId") {
+            break;
         }
-        connection.shutdown().await.ok();
-        drop(connection);
     }
-    sleep(Duration::from_millis(100)).await;
-    all(&tasks, Status::InputRequired, 20).await;
+    drop(response);
+    settle().await;
+    let after = tasks.list(None).await.unwrap();
+    assert_eq!(statuses(&after), [Status::InputRequired]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn u20_a_repeated_retry_that_is_lost_does_not_cancel_what_the_first_was_told_of() {
+    let world = Arc::<World>::default();
+    let server = server(&world);
+    let tasks = server.tasks();
+    let service = server.into_service().unwrap();
+    let params = json!({ "name": "release", "arguments": {} });
+    let asked = message(call(&service, params.clone()).await).await;
+    let mut again = params;
+    again["requestState"] = asked["result"]["requestState"].clone();
+    again["inputResponses"] = json!({ "branch": accepted(json!({ "value": "main" })) });
+    world.gate.notify_one();
+    let created = message(call(&service, again.clone()).await).await;
+    let lost = call(&service, again).await;
+    drop(lost);
+    settle().await;
+    let tasks = tasks.list(None).await.unwrap();
+    assert_eq!(statuses(&tasks), [Status::Working]);
+    assert_eq!(created["result"]["taskId"], json!(tasks[0].id().as_str()));
 }
 
 #[tokio::test]

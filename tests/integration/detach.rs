@@ -6,7 +6,12 @@ use std::sync::{
 };
 
 use serde_json::{Value, json};
-use siding::{Limits, prelude::*, record::Status};
+use siding::{
+    Limits,
+    prelude::*,
+    record::Status,
+    testing::{Fault, FaultyStore},
+};
 use tokio::{
     sync::Notify,
     time::{Duration, sleep},
@@ -89,6 +94,34 @@ async fn only_release(ctx: &mut Ctx<Shared>) -> Result<String> {
     Ok(branch)
 }
 
+/// A task as soon as it may be; charges before.
+#[mcp_tool(task = "optional", detach = "manual")]
+async fn at_once(ctx: &mut Ctx<Shared>) -> Result<String> {
+    let world = ctx.state();
+    ctx.step("charge", async {
+        siding::Ok(world.built.fetch_add(1, Relaxed))
+    })
+    .await?;
+    if let Err(error) = ctx.detach().await {
+        ctx.status("not a task");
+        let sure: bool = ctx.input(format!("Go on, though {error}?")).await?;
+        return Ok(format!("as a call: {sure}"));
+    }
+    Ok("as a task".into())
+}
+
+/// Charges, then asks, which makes it a task.
+#[mcp_tool(task = "optional", detach = "after 500ms")]
+async fn charge_and_ask(ctx: &mut Ctx<Shared>) -> Result<bool> {
+    let world = ctx.state();
+    ctx.step("charge", async {
+        siding::Ok(world.built.fetch_add(1, Relaxed))
+    })
+    .await?;
+    let sure: bool = ctx.input("Sure?").await?;
+    Ok(sure)
+}
+
 fn server() -> (Server<Shared>, Shared) {
     let world = Shared::default();
     (open(&world), world)
@@ -97,7 +130,15 @@ fn server() -> (Server<Shared>, Shared) {
 fn open(world: &Shared) -> Server<Shared> {
     Server::new("builds", "1.0.0")
         .state(world.clone())
-        .tools(tools![build, ask, rest, release, only_release])
+        .tools(tools![
+            build,
+            ask,
+            rest,
+            release,
+            only_release,
+            at_once,
+            charge_and_ask
+        ])
 }
 
 fn branch() -> Value {
@@ -312,12 +353,18 @@ async fn a_detach_over_the_limit_is_an_error_that_the_body_sees() {
     // A question needs a place, too.
     let error = wire.call("release", json!({})).await.unwrap_err();
     assert_eq!(error["data"]["reason"], "over_limit");
+    let error = wire.call("at_once", json!({})).await.unwrap_err();
+    let why = error["message"].as_str().unwrap();
+    assert!(
+        why.contains("1 unfinished tasks"),
+        "a round has no place: {why}"
+    );
     // What has no place as a task goes on as a call.
     let done = wire
         .call("build", json!({ "millis": 2_000 }))
         .await
         .unwrap();
-    assert_eq!(text(&done), "build 1, a task: false");
+    assert_eq!(text(&done), "build 2, a task: false");
     assert_eq!(tasks.list(Some(Status::Working)).await.unwrap().len(), 1);
 }
 
@@ -340,4 +387,43 @@ async fn a_call_that_was_given_up_before_it_became_a_task_never_does() {
     sleep(Duration::from_mins(5)).await;
     assert!(tasks.list(None).await.unwrap().is_empty());
     assert_eq!(world.built.load(Relaxed), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_done_before_a_detach_that_failed_is_not_done_again() {
+    for fault in [Fault::Lost, Fault::Unheard] {
+        let (server, world) = server();
+        let store = FaultyStore::new(MemoryStore::new()).on(1, fault);
+        let mut wire = Wire::tasks(server.store(store));
+        let asked = wire.call("at_once", json!({})).await.unwrap();
+        assert_eq!(asked["resultType"], "input_required", "{asked}");
+        let sure = json!({ "sure": accepted(json!({ "value": true })) });
+        let done = wire
+            .again("at_once", json!({}), &asked, sure)
+            .await
+            .unwrap();
+        // The body went on by the failure, and does so in every leg.
+        assert_eq!(text(&done), "as a call: true");
+        assert_eq!(world.built.load(Relaxed), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crash_right_after_the_first_park_repeats_nothing() {
+    let (server, world) = server();
+    let kept = MemoryStore::new();
+    let store = FaultyStore::new(kept.clone()).on(1, Fault::Last);
+    let mut wire = Wire::tasks(server.store(store));
+    let error = wire.call("charge_and_ask", json!({})).await.unwrap_err();
+    assert_eq!(error["data"]["reason"], "store");
+    wire.kill().await;
+    // The record is there, with the journal: nobody knows of it, but it is whole.
+    let host = VirtualHost::new();
+    let server = open(&world).store(kept).host(host);
+    let tasks = server.tasks();
+    let _wire = Wire::with_host(server, host);
+    let task = tasks.list(None).await.unwrap().remove(0);
+    assert_eq!(task.status(), Status::InputRequired);
+    assert_eq!(task.legs(), 1);
+    assert_eq!(world.built.load(Relaxed), 1);
 }

@@ -6,14 +6,14 @@ use tokio::time::{Duration, sleep};
 
 use crate::support::{Declares, Http, Wire, accepted};
 
-/// Asks, and tells how it goes.
+/// Asks, and tells how it goes; takes a second behind the answer.
 #[mcp_tool(task = "required")]
 async fn ask(ctx: &mut Ctx) -> Result<String> {
     ctx.status("about to ask");
     let sure: bool = ctx.input("Sure?").await?;
     ctx.status("almost done");
     ctx.step("done", async {
-        sleep(Duration::from_millis(1)).await;
+        sleep(Duration::from_secs(1)).await;
         siding::Ok(())
     })
     .await?;
@@ -97,12 +97,19 @@ async fn s23_w12_every_change_is_told_as_get_would_tell_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn w12_the_last_notification_is_what_get_tells_of_the_end() {
+async fn w12_what_is_told_is_what_get_tells_in_the_middle_and_at_the_end() {
     let mut wire = Wire::tasks(server());
     let id = wire.task("ask", json!({})).await;
     wire.until(&id, "input_required").await;
     let subscription = wire.send("subscriptions/listen", listen(json!([id]))).await;
     wire.accept(&id, "sure", json!({ "value": true })).await;
+    let middle = loop {
+        let told = told(&wire.incoming("notifications/tasks").await, subscription);
+        if told["statusMessage"] == "almost done" {
+            break told;
+        }
+    };
+    assert_eq!(middle, as_notified(wire.get(&id).await));
     let last = loop {
         let told = told(&wire.incoming("notifications/tasks").await, subscription);
         if told["status"] == "completed" {

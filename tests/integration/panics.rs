@@ -44,6 +44,8 @@ async fn u01_w06_a_panic_fails_the_task_wherever_it_happens_and_the_server_lives
     let other = wire.task("explode", json!({ "place": "nowhere" })).await;
     for place in ["start", "step", "park", "drop"] {
         let id = wire.task("explode", json!({ "place": place })).await;
+        let listen = json!({ "notifications": { "taskIds": [id] } });
+        wire.send("subscriptions/listen", listen).await;
         if place == "park" || place == "drop" {
             wire.until(&id, "input_required").await;
             wire.accept(&id, "sure", json!({ "value": true })).await;
@@ -54,6 +56,13 @@ async fn u01_w06_a_panic_fails_the_task_wherever_it_happens_and_the_server_lives
         assert_eq!(task["error"]["data"]["reason"], "panic");
         // What the panic says stays in the log.
         assert!(!task.to_string().contains("at the start"), "{task}");
+        let told = loop {
+            let told = wire.incoming("notifications/tasks").await;
+            if told["params"]["taskId"] == id && told["params"]["status"] == "failed" {
+                break told;
+            }
+        };
+        assert_eq!(told["params"]["error"], task["error"], "{place}");
     }
     wire.until(&other, "input_required").await;
     wire.accept(&other, "sure", json!({ "value": true })).await;

@@ -67,8 +67,8 @@ impl Call {
         let target = match serde_json::to_value(arguments) {
             Ok(Value::Object(arguments)) => Target::Tool(params.with_arguments(arguments)),
             Ok(Value::Null) => Target::Tool(params),
-            Ok(other) => Target::Unfit(format!("`{other}`")),
-            Err(error) => Target::Unfit(error.to_string()),
+            Ok(other) => Target::Unfit(format!("these are `{other}`")),
+            Err(error) => Target::Unfit(format!("these cannot be written as JSON: {error}")),
         };
         Self::of(connection, target)
     }

@@ -99,7 +99,7 @@ impl Drive {
                 }
             },
             Target::Task(id) => self.follow(id, None).await.map(Event::Completed),
-            Target::Unfit(found) => Err(CallError::Arguments { found }),
+            Target::Unfit(why) => Err(CallError::Arguments { why }),
         }
     }
 

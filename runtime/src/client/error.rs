@@ -102,10 +102,10 @@ pub enum CallError {
     #[error("the server refused the call: {} ({})", .0.message, .0.code.0)]
     Refused(ErrorData),
     /// The arguments are no JSON object, so nothing was sent.
-    #[error("the arguments of a tool are an object with a member for each, not {found}")]
+    #[error("the arguments of a tool are an object with a member for each; {why}")]
     Arguments {
-        /// What they are.
-        found: String,
+        /// What is wrong with them.
+        why: String,
     },
     /// The connection failed before there was a task.
     #[error("the connection failed: {0}")]

@@ -69,7 +69,8 @@ pub struct Ctx<S: ?Sized = NoState> {
 }
 
 impl<S: ?Sized> Ctx<S> {
-    /// Asks the person for a `T` and parks until the answer is there.
+    /// Asks the person for a `T` and parks until the answer is there. For clients before 2026-07-28,
+    /// which are asked while their call waits, it waits instead.
     ///
     /// The type comes from where the answer goes. The question gets its name from the binding that
     /// the answer goes to, or from [`key`](Question::key); without a name it is no future. A parked
@@ -77,8 +78,8 @@ impl<S: ?Sized> Ctx<S> {
     ///
     /// # Errors
     ///
-    /// Awaiting it is an `Err` where the person declined or closed the form, and where this client
-    /// cannot be asked ([`ToolError::is_cannot_ask`](crate::ToolError::is_cannot_ask)).
+    /// Awaiting it is an `Err` where the person declined or closed the form, where nobody answered
+    /// before a [`timeout`](Question::timeout), and where this client cannot be asked ([`ToolError::is_cannot_ask`](crate::ToolError::is_cannot_ask)).
     pub fn input<'a, T: Input + 'a>(
         &'a mut self,
         prompt: impl Into<String>,
@@ -315,7 +316,7 @@ impl<S: ?Sized> Ctx<S> {
     /// # Errors
     ///
     /// Where there are too many tasks, or the store failed: the call is still one then, and can go
-    /// on as one.
+    /// on as one. Where its client has left, and nobody would hear of the task.
     pub fn detach(&mut self) -> Detaching<'_> {
         Detaching::new(self.leg.clone())
     }
@@ -385,8 +386,8 @@ impl<S: ?Sized> Ctx<S> {
         format!("{bits:032x}")
     }
 
-    /// Tells how it goes: the `statusMessage` of the task, which a person or a model may see. Does
-    /// nothing while the call replays, and in a call that is no task.
+    /// Tells how it goes: the `statusMessage` of the task, which a person or a model may see. In a call
+    /// it is shown once that has become a task. Does nothing while the call replays.
     pub fn status(&mut self, message: impl Into<String>) {
         self.leg.tell(|told| told.status = Some(message.into()));
     }

@@ -22,7 +22,6 @@ use crate::{
     journal::Entry,
     record::{Delivery, End, Origin, Record},
     store::{Creation, Insertion, StoreError},
-    tool::Registered,
 };
 
 /// A call that a client waits for.
@@ -104,7 +103,7 @@ impl Shared {
         let mut running = Running::start(tool, &leg);
         let (answer, goes_on) = loop {
             match self.run_unwritten(&mut running, &leg, &call).await {
-                Stop::Turn(Turn::Detaching) => match self.found(&leg, &call).await {
+                Stop::Turn(Turn::Detaching) => match self.create_task(&leg, &call).await {
                     Ok(record) => {
                         leg.tell_detached(Ok(()));
                         break (Ok(Reply::task(record)), true);
@@ -113,7 +112,7 @@ impl Shared {
                         leg.tell_detached(Err(ProtocolError::from(why).into_tool_error()));
                     }
                 },
-                Stop::Overdue => match self.found(&leg, &call).await {
+                Stop::Overdue => match self.create_task(&leg, &call).await {
                     Ok(record) => break (Ok(Reply::task(record)), true),
                     Err(why) => {
                         let why = ProtocolError::from(why).message;
@@ -121,15 +120,15 @@ impl Shared {
                         call.detach_at = None;
                     }
                 },
-                Stop::Turn(turn) => break (self.answer(turn, &leg, &call, tool).await, false),
+                Stop::Turn(turn) => break (self.answer(turn, &leg, &call).await, false),
                 Stop::Closing => break (Err(shutting_down()), false),
             }
         };
         // Before anybody hears of the task: whoever cancels it finds the leg.
-        let cancelled = leg.cancelled.clone();
         let registration = leg
             .hold()
-            .map(|hold| Registration::new(self, &hold.latest(), cancelled));
+            .filter(|_| goes_on)
+            .map(|hold| Registration::new(self, &hold.latest(), leg.cancelled.clone()));
         // Whether its client is still there is known to the transport alone.
         let _gone = reply.send(answer);
         if goes_on {
@@ -178,73 +177,61 @@ impl Shared {
 
     /// What the client is told of a call that goes no further in this leg.
     async fn answer(
-        self: &Arc<Self>,
+        &self,
         turn: Turn,
         leg: &Arc<Leg>,
         call: &Attended,
-        tool: &Registered,
     ) -> Result<Reply, ProtocolError> {
         match turn {
             Turn::Ended(end) => Ok(Reply::End(end)),
             Turn::Faulted(fault) => Ok(Reply::End(failed(&fault))),
-            Turn::Parked(parking) if matches!(call.reach.way, Way::Task) => {
-                let record = self.found(leg, call).await?;
-                if let Some(hold) = leg.hold() {
-                    let told = match leg.take_told(Waker::noop()) {
-                        Some(told) => hold.tell(told).await,
-                        None => Ok(()),
-                    };
-                    let turn = told.map_or_else(Turn::Faulted, |()| Turn::Parked(parking));
-                    self.end_leg(turn, hold, tool).await;
-                }
-                Ok(Reply::task(record))
-            }
-            Turn::Parked(parking) => self.ask(leg, call, parking).await,
+            Turn::Parked(parking) => self.park(leg, call, parking).await,
             Turn::Dropped | Turn::Told(_) | Turn::Detaching => Ok(Reply::End(End::Cancelled)),
         }
     }
 
     /// Writes the execution as a task whose leg goes on.
-    async fn found(&self, leg: &Arc<Leg>, call: &Attended) -> Result<Arc<Record>, Unwritten> {
-        let record = Record::created(
-            call.origin.clone(),
-            Delivery::Task,
-            call.ttl_ms,
-            self.lease(),
-        );
-        let record = Arc::new(record);
-        self.write(record.clone(), leg.take_pending()).await?;
+    async fn create_task(&self, leg: &Arc<Leg>, call: &Attended) -> Result<Arc<Record>, Unwritten> {
+        let record = Arc::new(self.created(call, Delivery::Task));
+        self.write(record.clone(), leg.pending()).await?;
         leg.take_hold(Hold::new(self.ledger.clone(), record.clone()));
         Ok(record)
     }
 
-    /// Writes the execution as it waits for the answers to its first round.
-    async fn ask(
+    /// Writes the execution as it waits after its first leg: as a task, or for the answers to its first
+    /// round.
+    async fn park(
         &self,
         leg: &Arc<Leg>,
         call: &Attended,
         parking: Parking,
     ) -> Result<Reply, ProtocolError> {
-        let record = Record::created(
-            call.origin.clone(),
-            Delivery::Rounds,
-            call.ttl_ms,
-            self.lease(),
-        );
+        let (delivery, round) = match call.reach.way {
+            Way::Task => (Delivery::Task, None),
+            _ => (Delivery::Rounds, Some(self.ledger.random_name())),
+        };
+        let created = self.created(call, delivery);
         let mut events = Vec::new();
         if let Some(told) = leg.take_told(Waker::noop()) {
             events.push(LegEvent::Told(told));
         }
-        let round = Some(self.ledger.random_name());
         events.push(LegEvent::Parked { parking, round });
-        match machine::begun(record, events, self.host().now()) {
+        match machine::begun(created.clone(), events, self.host().now()) {
             Ok((record, journal)) => {
                 let record = Arc::new(record);
                 self.write(record.clone(), journal).await?;
-                Ok(Reply::asked(record))
+                Ok(match delivery {
+                    // A new task is told as working (SEP-2663); what it asks is seen when it is polled.
+                    Delivery::Task => Reply::task(created.into()),
+                    Delivery::Rounds => Reply::asked(record),
+                })
             }
             Err(refusal) => Ok(Reply::End(failed(&Fault::from(refusal)))),
         }
+    }
+
+    fn created(&self, call: &Attended, delivery: Delivery) -> Record {
+        Record::created(call.origin.clone(), delivery, call.ttl_ms, self.lease())
     }
 
     /// Writes a new execution. It is known to every instance when this is done, and is not there

@@ -10,6 +10,7 @@ use super::{
     attended::Attended,
     ends,
     leg::{self, Leg, Link, Reach, Way},
+    rounds::Retrying,
     runner::{self, Claimed},
     shutting_down,
 };
@@ -32,14 +33,14 @@ pub(crate) struct Call {
     /// The client, for questions while it waits; only older ones take any.
     pub(crate) link: Option<Arc<dyn Link>>,
     /// Where the call was made before, and asked.
-    pub(crate) returns: Option<Return>,
+    pub(crate) retry: Option<Retry>,
     /// Raised when the client gave up on the request.
     pub(crate) cancelled: CancellationToken,
 }
 
 /// What a client brings that was asked by a round trip (SEP-2322).
 #[derive(Debug)]
-pub(crate) struct Return {
+pub(crate) struct Retry {
     /// `requestState`.
     pub(crate) state: String,
     /// `inputResponses`.
@@ -98,7 +99,7 @@ impl Reply {
 
 impl Engine {
     /// Calls a tool: in this call or as a task, by one decision before any work.
-    pub(crate) async fn call(&self, call: Call) -> Result<Reply, Rejection> {
+    pub(crate) async fn call(&self, mut call: Call) -> Result<Reply, Rejection> {
         let shared = &self.shared;
         let Some(tool) = shared.tools.get(call.tool.as_str()) else {
             let message = format!(
@@ -125,68 +126,89 @@ impl Engine {
                 return Ok(Reply::End(ends::tool_error(text)));
             }
         };
-        if let Some(returns) = call.returns {
-            let caller = super::rounds::Returning {
-                tool: definition.name,
-                arguments_digest: digest(&call.arguments),
-                owner: call.owner,
-                elicits: call.client.elicits(),
-                decision,
-                left: call.cancelled,
-            };
-            return shared.come_back(caller, returns).await;
+        match call.retry.take() {
+            Some(retry) => shared.retry(Retrying::new(call, decision), retry).await,
+            None => shared.begin(tool, call, arguments, decision).await,
         }
+    }
+}
+
+impl Shared {
+    /// Begins a call whose arguments are in order.
+    async fn begin(
+        self: &Arc<Self>,
+        tool: &Registered,
+        call: Call,
+        arguments: Map<String, Value>,
+        decision: Decision,
+    ) -> Result<Reply, Rejection> {
         let way = match decision {
-            Decision::Live => call.link.map_or(Way::Call, Way::Live),
             Decision::InCall | Decision::NeedsTasks => Way::Call,
+            Decision::Live => call.link.map_or(Way::Call, Way::Live),
             Decision::Rounds => Way::Rounds { detaches: false },
             Decision::Task(Detach::Manual) => Way::Rounds { detaches: true },
             Decision::Task(_) => Way::Task,
         };
-        let elicits = call.client.elicits();
+        let ends_in_call = matches!(way, Way::Call | Way::Live(_));
+        let reach = Reach {
+            way,
+            elicits: call.client.elicits(),
+        };
         let origin = Arc::new(Origin {
             arguments,
-            arguments_digest: digest(&call.arguments),
+            arguments_digest: if ends_in_call {
+                String::new()
+            } else {
+                digest(&call.arguments)
+            },
             owner: call.owner,
             client: call.client,
-            ..shared.origin(tool)
+            ..self.origin(tool)
         });
-        let ttl_ms = Some(definition.ttl_ms);
-        if decision == Decision::Task(Detach::Always) {
-            return Ok(Reply::task(shared.create(origin, ttl_ms).await?));
+        if ends_in_call {
+            return Ok(Reply::End(
+                self.run_in_call(tool, origin, reach, call.cancelled).await,
+            ));
         }
-        let reach = Reach { way, elicits };
-        if let Way::Rounds { .. } | Way::Task = reach.way {
-            let delay = match definition.detach {
-                Detach::AfterMs(delay) => shared.host().now().checked_add(delay),
-                Detach::Always | Detach::Manual => None,
-            };
-            let attended = Attended {
-                origin,
-                ttl_ms,
-                detach_at: delay.filter(|_| matches!(reach.way, Way::Task)),
-                reach,
-                left: call.cancelled,
-            };
-            return shared.attend(attended).await;
-        }
+        let ttl_ms = Some(tool.definition.ttl_ms);
+        let detach_at = match decision {
+            Decision::Task(Detach::Always) => {
+                return Ok(Reply::task(self.create(origin, ttl_ms).await?));
+            }
+            Decision::Task(Detach::AfterMs(delay)) => self.host().now().checked_add(delay),
+            _ => None,
+        };
+        let attended = Attended {
+            origin,
+            ttl_ms,
+            reach,
+            detach_at,
+            left: call.cancelled,
+        };
+        self.attend(attended).await
+    }
+
+    async fn run_in_call(
+        &self,
+        tool: &Registered,
+        origin: Arc<Origin>,
+        reach: Reach,
+        cancelled: CancellationToken,
+    ) -> End {
         let leg = Leg::new(leg::Parts {
             origin,
-            cancelled: call.cancelled,
-            host: shared.ledger.host.clone(),
-            limits: shared.limits,
+            cancelled,
+            host: self.ledger.host.clone(),
+            limits: self.limits,
             journal: Vec::new(),
             reach,
             hold: None,
             closing: false,
             span: tracing::Span::none(),
         });
-        let end = runner::run_in_call(tool, &leg, shared.host()).await;
-        Ok(Reply::End(end))
+        runner::run_in_call(tool, &leg, self.host()).await
     }
-}
 
-impl Shared {
     /// Makes a task. It is in the store, and so known to every instance, before its first leg
     /// begins and before the client hears of it.
     async fn create(

@@ -17,8 +17,10 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "made by update of the default")]
 pub struct Limits {
-    /// Tasks of the store that have not ended. Beyond it a call that would become a task is refused
-    /// before any work; none is evicted for it. Default: 100 000.
+    /// Tasks of the store that have not ended, and calls that wait for answers to a round. None is
+    /// evicted for another. Beyond it, a call that is a task from the start is refused before any work,
+    /// one that would become a task goes on as a call, and one that would ask by a round fails.
+    /// Default: 100 000.
     pub live_tasks: u64,
     /// Bytes of a result or an error, as JSON. Beyond it the task fails and keeps none of it.
     /// Default: 1 MiB.

@@ -26,7 +26,7 @@ use tokio_util::{
     task::TaskTracker,
 };
 
-pub(crate) use self::calls::{Call, Rejection, Reply, Return};
+pub(crate) use self::calls::{Call, Rejection, Reply, Retry};
 use self::{
     ledger::{Ledger, Rejected},
     limits::Limits,

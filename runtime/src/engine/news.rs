@@ -21,19 +21,12 @@ pub(crate) struct News {
     listeners: Arc<Mutex<Listeners>>,
 }
 
-type Sender = mpsc::Sender<Arc<Record>>;
-
-#[derive(Default)]
-struct Listeners {
-    next: u64,
-    /// By the task; each listener has a number.
-    by_task: HashMap<TaskId, Vec<(u64, Sender)>>,
-}
+/// Those who listen, by the task.
+type Listeners = HashMap<TaskId, Vec<mpsc::Sender<Arc<Record>>>>;
 
 /// Changes of some tasks, until it is dropped.
 pub(crate) struct Listener {
     news: News,
-    number: u64,
     ids: Vec<TaskId>,
     changes: mpsc::Receiver<Arc<Record>>,
 }
@@ -43,16 +36,13 @@ impl News {
     pub(crate) fn listen(&self, ids: Vec<TaskId>) -> Listener {
         let (sender, changes) = mpsc::channel(BACKLOG);
         let mut listeners = self.lock();
-        let number = listeners.next;
-        listeners.next += 1;
         for id in &ids {
-            let of_task = listeners.by_task.entry(id.clone()).or_default();
-            of_task.push((number, sender.clone()));
+            let of_task = listeners.entry(id.clone()).or_default();
+            of_task.push(sender.clone());
         }
         drop(listeners);
         Listener {
             news: self.clone(),
-            number,
             ids,
             changes,
         }
@@ -61,7 +51,7 @@ impl News {
     /// Tells those who listen that `record` was committed.
     pub(super) fn tell(&self, record: &Arc<Record>) {
         let listeners = self.lock();
-        for (_, listener) in listeners.by_task.get(record.id()).into_iter().flatten() {
+        for listener in listeners.get(record.id()).into_iter().flatten() {
             // One that is full or gone hears of it later, or never.
             let _told = listener.try_send(record.clone());
         }
@@ -87,12 +77,13 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
+        self.changes.close();
         let mut listeners = self.news.lock();
         for id in &self.ids {
-            if let Some(of_task) = listeners.by_task.get_mut(id) {
-                of_task.retain(|(number, _)| *number != self.number);
+            if let Some(of_task) = listeners.get_mut(id) {
+                of_task.retain(|listener| !listener.is_closed());
                 if of_task.is_empty() {
-                    listeners.by_task.remove(id);
+                    listeners.remove(id);
                 }
             }
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Rejection, Reply, Return, Shared, expired,
+    Call, Rejection, Reply, Retry, Shared,
     ledger::Rejected,
     leg::{Reach, Way},
     machine::{Event, Refusal},
@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     decision::Decision,
+    digest::digest,
     error::ProtocolError,
     record::{Drift, Elicits, End, Record, Status, TaskId},
     tool::Detach,
@@ -21,14 +22,14 @@ use crate::{
 
 /// A call that came back, as far as it is not in its record.
 #[derive(Debug)]
-pub(super) struct Returning {
-    pub(super) tool: &'static str,
-    pub(super) arguments_digest: String,
-    pub(super) owner: Option<String>,
-    pub(super) elicits: Elicits,
-    pub(super) decision: Decision,
+pub(super) struct Retrying {
+    tool: String,
+    arguments_digest: String,
+    owner: Option<String>,
+    elicits: Elicits,
+    decision: Decision,
     /// Raised when the client has left.
-    pub(super) left: CancellationToken,
+    left: CancellationToken,
 }
 
 impl Record {
@@ -44,10 +45,10 @@ impl Record {
 
 impl Shared {
     /// Goes on with a call by what its client came back with.
-    pub(super) async fn come_back(
+    pub(super) async fn retry(
         self: &Arc<Self>,
-        caller: Returning,
-        Return { state, answers }: Return,
+        caller: Retrying,
+        Retry { state, answers }: Retry,
     ) -> Result<Reply, Rejection> {
         // A server that stops from here on waits for the leg.
         let _begins = self.legs.token();
@@ -65,12 +66,12 @@ impl Shared {
             return Err(no_such_round().into());
         }
         let round = round.to_owned();
-        let event = Event::Returned { round, answers };
+        let event = Event::Retried { round, answers };
         let (record, report) = match self.ledger.commit(known, event).await {
             Ok(taken) => taken,
             Err(Rejected::Store(error)) => return Err(store_failed(&error).into()),
             Err(Rejected::Refused(Refusal::OtherAnswers)) => return Err(other_answers().into()),
-            Err(Rejected::Refused(Refusal::Over)) => return Err(expired(&id).into()),
+            Err(Rejected::Refused(Refusal::Over)) => return Err(too_late().into()),
             Err(Rejected::Refused(_) | Rejected::Missing) => return Err(no_such_round().into()),
         };
         if !report.unfit.is_empty() {
@@ -80,7 +81,7 @@ impl Shared {
         match caller.decision {
             // What would be a task at once, had it been called like this before, is one now.
             Decision::Task(Detach::Always | Detach::AfterMs(_))
-                if record.status() == Status::Working =>
+                if record.status() == Status::Working && !record.is_task() =>
             {
                 match self.ledger.commit(record, Event::Detached).await {
                     Ok((record, _)) => Ok(Reply::task(record)),
@@ -93,7 +94,7 @@ impl Shared {
     }
 
     /// Runs the next leg, or waits for the one that runs, until there is something to answer.
-    async fn go_on(self: &Arc<Self>, caller: &Returning, id: &TaskId) -> Result<Reply, Rejection> {
+    async fn go_on(self: &Arc<Self>, caller: &Retrying, id: &TaskId) -> Result<Reply, Rejection> {
         let store = &self.ledger.store;
         let failed = |error| Rejection::from(store_failed(&error));
         let mut seen = store.position().await.map_err(failed)?;
@@ -101,7 +102,7 @@ impl Shared {
         loop {
             let record = store.load(id).await.map_err(failed)?;
             let Some(record) = record.filter(|record| !record.is_expired(self.host().now())) else {
-                return Err(expired(id).into());
+                return Err(too_late().into());
             };
             if record.is_task() {
                 return Ok(Reply::Task { record, made });
@@ -138,7 +139,7 @@ impl Shared {
     /// Claims the record and runs a leg of it for `caller`, unless somebody else was faster.
     async fn claim_for(
         self: &Arc<Self>,
-        caller: &Returning,
+        caller: &Retrying,
         record: Arc<Record>,
     ) -> Result<bool, Rejection> {
         let fence = record.fence;
@@ -181,7 +182,18 @@ impl Shared {
     }
 }
 
-impl Returning {
+impl Retrying {
+    pub(super) fn new(call: Call, decision: Decision) -> Self {
+        Self {
+            arguments_digest: digest(&call.arguments),
+            elicits: call.client.elicits(),
+            tool: call.tool,
+            owner: call.owner,
+            decision,
+            left: call.cancelled,
+        }
+    }
+
     /// Whether `record` is that of a call like this one, by the same caller.
     fn may_go_on_with(&self, record: &Record) -> bool {
         let origin = &record.origin;
@@ -215,7 +227,13 @@ fn no_such_round() -> ProtocolError {
     ProtocolError::invalid_params(message).because("unknown_round")
 }
 
+fn too_late() -> ProtocolError {
+    let message = "the time of this call is over; call the tool again without `requestState`";
+    ProtocolError::invalid_params(message).because("expired")
+}
+
 fn other_answers() -> ProtocolError {
-    let message = "this round was answered otherwise already; its answers cannot be changed";
+    let message = "this round was answered otherwise already, and its answers cannot be changed; \
+                   call the tool again without `requestState` to begin anew";
     ProtocolError::invalid_params(message).because("round_answered")
 }

@@ -299,9 +299,12 @@ impl Shared {
                 wind_down(host, &leg.cancelled).await;
             }
         };
-        // What is in flight ends first: the client may come back for it.
+        // What is in flight ends first: the client may come back for it. Nobody waits for a task.
         let abandoned = async {
             left.cancelled().await;
+            if hold.latest().is_task() {
+                std::future::pending::<()>().await;
+            }
             leg.wind_up().await;
         };
         tokio::pin!(given_up, renewals, abandoned);
@@ -310,7 +313,7 @@ impl Shared {
                 biased;
                 turn = poll_fn(|cx| running.poll(leg, cx)) => turn,
                 () = &mut given_up => return Turn::Dropped,
-                () = &mut abandoned, if !hold.latest().is_task() => return Turn::Dropped,
+                () = &mut abandoned => return Turn::Dropped,
                 () = self.hurry.cancelled() => return Turn::Dropped,
                 () = &mut renewals => continue,
             };

@@ -94,7 +94,7 @@ impl Watch {
     }
 
     fn is_new(&mut self, record: &Record) -> bool {
-        if !record.is_task() || record.is_expired(self.shared.host().now()) {
+        if !record.is_visible(self.shared.host().now()) {
             return false;
         }
         let version = self.versions.entry(record.id().clone()).or_default();

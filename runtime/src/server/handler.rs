@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     decision::{Caller, Era},
-    engine::{Call, Engine, Reply, Return, leg::Link},
+    engine::{Call, Engine, Reply, Retry, leg::Link},
     error::ProtocolError,
     record::TaskId,
 };
@@ -100,7 +100,7 @@ impl Handler {
             owner: self.owners.of(&context)?,
             link: (caller.era == Era::Legacy)
                 .then(|| -> Arc<dyn Link> { Arc::new(LiveClient::new(context.peer.clone())) }),
-            returns: request.request_state.map(|state| Return {
+            retry: request.request_state.map(|state| Retry {
                 state,
                 answers: request.input_responses.unwrap_or_default(),
             }),

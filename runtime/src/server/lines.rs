@@ -7,7 +7,10 @@ use std::{collections::HashMap, io, sync::Arc};
 
 use futures_util::StreamExt;
 use rmcp::{
-    model::{ClientJsonRpcMessage, ErrorData, GetExtensions, JsonRpcMessage, ServerJsonRpcMessage},
+    model::{
+        ClientJsonRpcMessage, ErrorData, GetExtensions, JsonRpcMessage, JsonRpcNotification,
+        NotificationMetaObject, RequestId, ServerJsonRpcMessage, ServerNotification,
+    },
     service::RoleServer,
     transport::Transport,
 };
@@ -21,7 +24,7 @@ use tokio_util::{
     codec::{Decoder, FramedRead, LinesCodec, LinesCodecError},
 };
 
-use super::listen::{ACKNOWLEDGED, Listening};
+use super::listen::Listening;
 use crate::{engine::Engine, host::BoxFuture};
 
 /// The bytes that a line may have: what a message over HTTP may have, and then some.
@@ -35,8 +38,8 @@ pub(super) struct Lines<R, W> {
     engine: Engine,
     /// Whether this server has tasks at all.
     has_tasks: bool,
-    /// Listen requests that were not acknowledged yet, by their ids as JSON.
-    listening: HashMap<String, Listening>,
+    /// Listen requests that were neither acknowledged nor refused yet.
+    listening: HashMap<RequestId, Listening>,
     /// An answer that is being written. It outlives a `receive` that is given up.
     answering: Option<BoxFuture<'static, io::Result<()>>>,
 }
@@ -77,14 +80,13 @@ impl<R: AsyncRead, W> Lines<R, W> {
             Some(Ok(Some(listening))) => Some(listening),
             Some(Err(error)) => return Read::Answer(refusal(&message["id"], &error)),
         };
-        let id = message["id"].to_string();
         let is_notification = message.get("id").is_none() && message.get("method").is_some();
         match serde_json::from_value::<ClientJsonRpcMessage>(message) {
             Ok(mut parsed) => {
                 if let (Some(listening), JsonRpcMessage::Request(request)) =
                     (listening, &mut parsed)
                 {
-                    self.listening.insert(id, listening.clone());
+                    self.listening.insert(request.id.clone(), listening.clone());
                     request.request.extensions_mut().insert(listening);
                 }
                 Read::Message(Box::new(parsed))
@@ -114,19 +116,13 @@ where
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let acknowledges = match &message {
-            JsonRpcMessage::Notification(_) if !self.listening.is_empty() => {
-                let message = serde_json::to_value(&message).unwrap_or_default();
-                acknowledged(&message)
-                    .and_then(|id| self.listening.remove(&id))
-                    .map(|listening| (listening, message))
-            }
-            _ => None,
-        };
-        let (writer, engine) = (self.writer.clone(), self.engine.clone());
+        let settled = settled(&message).and_then(|id| self.listening.remove(&id));
+        let acknowledges = settled.map(|listening| (listening, self.engine.clone()));
+        let writer = self.writer.clone();
         async move {
             let line = match acknowledges {
-                Some((listening, mut message)) => {
+                Some((listening, engine)) => {
+                    let mut message = serde_json::to_value(&message)?;
                     // Nobody is known by name on such a connection.
                     listening.grant(&engine, None).await;
                     listening.acknowledge(&mut message);
@@ -134,7 +130,6 @@ where
                 }
                 None => serde_json::to_vec(&message),
             };
-            drop(engine);
             write(&writer, line?).await
         }
     }
@@ -182,16 +177,20 @@ where
     }
 }
 
-/// The id of the listen request that `message` acknowledges, as JSON.
-fn acknowledged(message: &Value) -> Option<String> {
-    if message["method"] != ACKNOWLEDGED {
-        return None;
+/// The id of the request that `message` answers, or of the listen request that it acknowledges.
+fn settled(message: &ServerJsonRpcMessage) -> Option<RequestId> {
+    match message {
+        JsonRpcMessage::Response(response) => Some(response.id.clone()),
+        JsonRpcMessage::Error(error) => error.id.clone(),
+        JsonRpcMessage::Notification(JsonRpcNotification {
+            notification: ServerNotification::SubscriptionsAcknowledgedNotification(acknowledged),
+            ..
+        }) => {
+            let meta = acknowledged.extensions.get::<NotificationMetaObject>()?;
+            meta.subscription_id()
+        }
+        JsonRpcMessage::Notification(_) | JsonRpcMessage::Request(_) => None,
     }
-    let meta = &message["params"]["_meta"];
-    Some(
-        meta.get("io.modelcontextprotocol/subscriptionId")?
-            .to_string(),
-    )
 }
 
 /// Lines, and why some are none: after what it cannot read it goes on with the next line.

@@ -10,14 +10,14 @@ use std::{
 };
 
 use rmcp::model::{
-    ErrorData, NotificationMetaObject, ProtocolVersion, ServerNotification, TASKS_EXTENSION_ID,
+    ErrorData, NotificationMetaObject, ServerNotification, TASKS_EXTENSION_ID,
     TaskStatusNotification, TaskStatusNotificationParams,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 
 use super::wire::{self, Facts};
-use crate::{engine::Engine, error::ProtocolError, record::TaskId};
+use crate::{decision::Era, engine::Engine, error::ProtocolError, record::TaskId};
 
 /// One listen request names no more tasks.
 const MOST: usize = 1_000;
@@ -41,7 +41,7 @@ impl Listening {
         let params = &message["params"];
         let meta = &params["_meta"];
         let version = meta["io.modelcontextprotocol/protocolVersion"].as_str();
-        let is_modern = version.is_some_and(|it| it >= ProtocolVersion::V_2026_07_28.as_str());
+        let is_modern = wire::era(version) == Era::Modern;
         if message["method"] != "subscriptions/listen" || !is_modern {
             return Ok(None);
         }

@@ -358,15 +358,11 @@ impl<S: Send + Sync + 'static> Server<S> {
         if !settings.store.is_durable() && tools.iter().any(wire::can_be_task) {
             tracing::warn!("tasks are kept in memory: they end with this process");
         }
-        let mut info = settings.under.config().server_info;
-        info.name.clone_from(&settings.name);
-        info.version.clone_from(&settings.version);
-        let facts = wire::Facts::new(
-            info,
-            settings.instructions.clone(),
-            &tools,
-            settings.under.config(),
-        );
+        let mut config = settings.under.config();
+        config.server_info.name.clone_from(&settings.name);
+        config.server_info.version.clone_from(&settings.version);
+        config.instructions = settings.instructions.take().or(config.instructions);
+        let facts = wire::Facts::new(config, &tools);
         let engine = Engine::start(Parts {
             tools,
             ledger: settings.ledger(),

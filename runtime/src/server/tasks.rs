@@ -67,8 +67,7 @@ impl Tasks {
             let page = page.await?;
             after = page.last().map(|record| record.id().clone());
             let full = page.len() == Self::PAGE;
-            let shown = |record: &Arc<Record>| record.is_task() && !record.is_expired(now);
-            tasks.extend(page.into_iter().filter(shown));
+            tasks.extend(page.into_iter().filter(|record| record.is_visible(now)));
             if !full {
                 return Ok(tasks);
             }
@@ -87,7 +86,7 @@ impl Tasks {
             .load(id)
             .await?
             .ok_or(TaskError::Missing)?;
-        if !record.is_task() || record.is_expired(self.ledger.host.now()) {
+        if !record.is_visible(self.ledger.host.now()) {
             return Err(TaskError::Missing);
         }
         Ok(record)

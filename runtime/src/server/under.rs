@@ -1,5 +1,5 @@
 //! The author's own handler under a server: prompts, resources, completion, and tools by other
-//! means. Its type is forgotten here, so that a server has none more for it.
+//! means. Its type is forgotten here, so that `Server` needs no parameter for it.
 
 #![expect(
     deprecated,

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use rmcp::{
     model::{
         CallToolResponse, CallToolResult, ClientCapabilities, CreateTaskResult, DetailedTask,
-        ElicitationCapability, ErrorCode, ErrorData, GetTaskResult, Implementation, InputRequest,
-        InputRequests, InputRequiredResult, MetaObject, ProtocolVersion, ServerConfig,
-        TASKS_EXTENSION_ID, Task, TaskPayload, TaskStatus, Tool, ToolAnnotations,
+        ElicitationCapability, ErrorCode, ErrorData, GetTaskResult, InputRequest, InputRequests,
+        InputRequiredResult, MetaObject, ProtocolVersion, ServerConfig, TASKS_EXTENSION_ID, Task,
+        TaskPayload, TaskStatus, Tool, ToolAnnotations,
     },
     service::{RequestContext, RoleServer},
 };
@@ -38,14 +38,8 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// The facts of a server with these tools over a handler with the configuration `under`.
-    pub(super) fn new(
-        info: Implementation,
-        instructions: Option<String>,
-        tools: &[Registered],
-        under: ServerConfig,
-    ) -> Self {
-        let mut config = under;
+    /// The facts of a server with these tools, over a handler whose capabilities are in `config`.
+    pub(super) fn new(mut config: ServerConfig, tools: &[Registered]) -> Self {
         let capabilities = &mut config.capabilities;
         let more_tools = capabilities.tools.is_some();
         let more_tasks = capabilities.supports_tasks();
@@ -55,10 +49,10 @@ impl Facts {
             extensions.insert(TASKS_EXTENSION_ID.into(), Map::new());
         }
         let mut meta = MetaObject::new();
-        meta.0
-            .insert("io.modelcontextprotocol/serverInfo".into(), json!(info));
-        config.server_info = info;
-        config.instructions = instructions.or(config.instructions);
+        meta.0.insert(
+            "io.modelcontextprotocol/serverInfo".into(),
+            json!(config.server_info),
+        );
         Self {
             config,
             tools: tools.iter().map(listed).collect(),
@@ -116,13 +110,18 @@ fn listed(tool: &Registered) -> Tool {
     listed
 }
 
+/// The era of a protocol version; those before versions were named were older ones.
+pub(super) fn era(version: Option<&str>) -> Era {
+    match version {
+        Some(version) if version >= ProtocolVersion::V_2026_07_28.as_str() => Era::Modern,
+        _ => Era::Legacy,
+    }
+}
+
 /// What this request, and no other, says of its client.
 pub(super) fn caller(context: &RequestContext<RoleServer>) -> Caller {
     let protocol = context.protocol_version();
-    let era = match &protocol {
-        Some(version) if version.as_str() >= ProtocolVersion::V_2026_07_28.as_str() => Era::Modern,
-        _ => Era::Legacy,
-    };
+    let era = era(protocol.as_ref().map(ProtocolVersion::as_str));
     let capabilities = context.meta.client_capabilities();
     Caller {
         era,

@@ -45,7 +45,7 @@ mod task;
 pub use self::sample::{record, step};
 pub use self::{
     crash::crash_everywhere,
-    fake_server::{Asked, FakeServer, Reply},
+    fake_server::{FakeServer, Received, Reply},
     faulty::{Fault, FaultyStore},
     host::TestHost,
     replay::{Recording, replay_check},

@@ -95,7 +95,9 @@ impl TestServer {
             match called.await {
                 Some(Ok(Reply::Task { record, .. })) => return self.task(record.id().clone()),
                 Some(Ok(Reply::End(end))) => panic!("`{tool}` became no task: {end:?}"),
-                Some(Ok(Reply::Asked { .. })) => panic!("`{tool}` asked before it became a task"),
+                Some(Ok(Reply::Asked { .. })) => panic!(
+                    "`{tool}` asked before it became a task, by a round: test it over a transport"
+                ),
                 Some(Err(Rejection::NeedsTasks | Rejection::NeedsElicitation(_))) => {
                     panic!("`{tool}` was refused")
                 }
@@ -114,7 +116,7 @@ impl TestServer {
     ///
     /// # Panics
     ///
-    /// Where the tool runs only as a task, or there is no such tool.
+    /// Where the tool runs only as a task or asks, or there is no such tool.
     pub async fn call_directly(&self, tool: &str, arguments: Value) -> Ended {
         let Value::Object(arguments) = arguments else {
             panic!("arguments are an object: {arguments}");
@@ -272,7 +274,7 @@ fn call(tool: &str, arguments: &Map<String, Value>) -> Call {
         client: client(),
         owner: None,
         link: None,
-        returns: None,
+        retry: None,
         cancelled: CancellationToken::new(),
     }
 }

@@ -65,7 +65,7 @@ async fn c01_every_request_declares_what_the_client_can() {
         "elicitation": { "form": {} },
         "extensions": { "io.modelcontextprotocol/tasks": {} },
     });
-    for asked in server.asked() {
+    for asked in server.received() {
         let meta = &asked.params["_meta"];
         let capabilities = &meta["io.modelcontextprotocol/clientCapabilities"];
         assert_eq!(capabilities, &declared, "{}", asked.method);

@@ -113,7 +113,7 @@ async fn c13_the_fake_server_remembers_what_it_was_asked() {
     assert_eq!(server.params("tasks/get"), [json!({ "taskId": "t1" })]);
     assert_eq!(server.params("tasks/cancel"), [json!({ "taskId": "t2" })]);
     let methods: Vec<_> = server
-        .asked()
+        .received()
         .into_iter()
         .map(|asked| asked.method)
         .collect();

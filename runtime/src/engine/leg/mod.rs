@@ -2,7 +2,7 @@
 //!
 //! The journal is replayed in order; at the first operation without an entry the leg goes live.
 //! No value of the author's ever carries the park: a question that has to wait leaves a mark here
-//! and never becomes ready, and whatever must end the leg is put in `fault`, which the driver of
+//! and never becomes ready (unless an older client is asked meanwhile), and whatever must end the leg is put in `fault`, which the driver of
 //! the leg reads after every poll and which beats whatever the function returns.
 
 mod fault;
@@ -188,9 +188,10 @@ impl Leg {
         self.hold.get()
     }
 
-    /// The execution was written: from here on, so is what the leg does.
-    pub(super) fn take_hold(&self, hold: Hold) -> &Hold {
-        self.hold.get_or_init(|| hold)
+    /// The execution was written with all that the leg did: from here on, so is what it does.
+    pub(super) fn take_hold(&self, hold: Hold) {
+        self.lock().take_pending();
+        self.hold.get_or_init(|| hold);
     }
 
     /// Reaches an operation: gives it its key and, where there is one, its entry.
@@ -374,8 +375,8 @@ impl Leg {
     }
 
     /// The entries that are not in the store yet.
-    pub(super) fn take_pending(&self) -> Vec<Entry> {
-        self.lock().take_pending()
+    pub(super) fn pending(&self) -> Vec<Entry> {
+        self.lock().pending().to_vec()
     }
 
     /// Lets no operation begin any more, and is ready when no step is in flight.

@@ -44,14 +44,14 @@ pub(super) struct State {
     pub(super) stopping: bool,
     /// What the record does not have yet.
     pub(super) told: Told,
-    pub(super) detaching: Option<Detaching>,
+    pub(super) detach: Option<Detach>,
     /// Wakes the driver of the leg.
     pub(super) waker: Option<Waker>,
 }
 
 /// A wish of the function to become a task.
 #[derive(Debug)]
-pub(super) enum Detaching {
+pub(super) enum Detach {
     Asked,
     Done(Result<(), ToolError>),
 }
@@ -124,9 +124,14 @@ impl State {
         Ok(())
     }
 
+    pub(super) fn pending(&self) -> &[Entry] {
+        &self.journal[self.journal.len() - self.pending..]
+    }
+
     pub(super) fn take_pending(&mut self) -> Vec<Entry> {
-        let from = self.journal.len() - std::mem::take(&mut self.pending);
-        self.journal[from..].to_vec()
+        let pending = self.pending().to_vec();
+        self.pending = 0;
+        pending
     }
 
     pub(super) fn wake(&mut self) {

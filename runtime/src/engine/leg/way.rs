@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc, task::Waker};
 
 use serde_json::Value;
 
-use super::{Leg, state::Detaching};
+use super::{Leg, state::Detach};
 use crate::{
     ToolError,
     host::BoxFuture,
@@ -55,7 +55,7 @@ impl Leg {
         let Reach { way, elicits } = &self.reach;
         match ask.url {
             _ if matches!(way, Way::Call) => {
-                Err("this call cannot ask: its tool is never a task and never waits")
+                Err("this call cannot ask: nobody can be reached from it")
             }
             None if !elicits.forms => {
                 Err("this client cannot ask a person: it did not declare form elicitation")
@@ -103,17 +103,17 @@ impl Leg {
     /// Asks the driver of the leg to make it a task.
     pub(crate) fn ask_to_detach(&self) {
         let mut state = self.lock();
-        state.detaching = Some(Detaching::Asked);
+        state.detach = Some(Detach::Asked);
         state.wake();
     }
 
     /// What became of the wish to be a task, once there is something to tell.
     pub(crate) fn detached(&self) -> Option<Result<(), ToolError>> {
         let mut state = self.lock();
-        match state.detaching.take() {
-            Some(Detaching::Done(done)) => Some(done),
+        match state.detach.take() {
+            Some(Detach::Done(done)) => Some(done),
             waiting => {
-                state.detaching = waiting;
+                state.detach = waiting;
                 None
             }
         }
@@ -123,10 +123,10 @@ impl Leg {
     pub(in crate::engine) fn wants_to_detach(&self, waker: &Waker) -> bool {
         let mut state = self.lock();
         state.waker = Some(waker.clone());
-        !state.stopping && matches!(state.detaching, Some(Detaching::Asked))
+        !state.stopping && matches!(state.detach, Some(Detach::Asked))
     }
 
     pub(in crate::engine) fn tell_detached(&self, done: Result<(), ToolError>) {
-        self.lock().detaching = Some(Detaching::Done(done));
+        self.lock().detach = Some(Detach::Done(done));
     }
 }

@@ -42,7 +42,7 @@ pub(crate) enum Event {
     /// Answers came in.
     Answered(BTreeMap<String, Value>),
     /// A call that asks by round trips was made again, with answers to one of its rounds.
-    Returned {
+    Retried {
         round: String,
         answers: BTreeMap<String, Value>,
     },
@@ -198,10 +198,10 @@ pub(crate) fn apply(record: &Record, event: Event, now: Timestamp) -> Verdict {
         Event::Detached => change(record, detached(record), now),
         Event::Cancelled { .. } if over => Verdict::Unchanged(Report::default()),
         Event::Cancelled { reason } => closing::cancel(record, reason, now),
-        Event::Returned { .. } | Event::TtlSet(_) if record.is_expired(now) => {
+        Event::Retried { .. } | Event::TtlSet(_) if record.is_expired(now) => {
             Verdict::Refused(Refusal::Over)
         }
-        Event::Returned { round, answers } => rounds::take(record, &round, &answers, now),
+        Event::Retried { round, answers } => rounds::take(record, &round, &answers, now),
         Event::TtlSet(Ttl(ttl_ms)) => {
             let mut next = record.clone();
             next.ttl_ms = ttl_ms;

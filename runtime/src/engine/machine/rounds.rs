@@ -1,6 +1,6 @@
 //! The rounds of a call that asks by round trips (SEP-2322).
 
-use std::{collections::BTreeMap, mem};
+use std::{collections::BTreeMap, iter, mem};
 
 use serde_json::Value;
 
@@ -22,8 +22,8 @@ pub(super) fn take(record: &Record, round: &str, answers: &Responses, now: Times
     };
     // While the current round is open, it is the reply to the answers to the one before.
     let before = before.as_ref().filter(|_| current.answers.is_none());
-    let named = [Some(current), before].into_iter().flatten();
-    let Some(named) = named.into_iter().find(|known| known.name == round) else {
+    let mut known = iter::once(current).chain(before);
+    let Some(named) = known.find(|known| known.name == round) else {
         return Verdict::Refused(Refusal::NoSuchRound);
     };
     match &named.answers {

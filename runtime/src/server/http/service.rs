@@ -12,10 +12,10 @@ use std::{
 
 use axum::body::Body;
 use bytes::Bytes;
-use http::{HeaderValue, Request, Response, StatusCode, header, request::Parts};
+use http::{HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use rmcp::{
-    model::ErrorData,
+    model::{ErrorCode, ErrorData},
     transport::streamable_http_server::{
         StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
     },
@@ -77,7 +77,7 @@ impl HttpService {
             "tools/call" => self.call_tool(request).await,
             "subscriptions/listen" if self.has_tasks => self.listen(request).await,
             method if method.starts_with("tasks/") && !headers.contains_key(NAME) => {
-                self.name(request).await
+                self.with_name(request).await
             }
             _ => self.inner.handle(request).await.map(Body::new),
         }
@@ -110,11 +110,11 @@ impl HttpService {
         let listening = match Listening::read(&message) {
             Ok(Some(listening)) => listening,
             Ok(None) => return self.pass_on(parts, body).await,
-            Err(error) => return refuse(&message["id"], &error),
+            Err(error) => return self.refuse(&parts, &message["id"], &error).await,
         };
         match self.owners.read(&parts) {
             Ok(owner) => listening.grant(&self.engine, owner.as_deref()).await,
-            Err(error) => return refuse(&message["id"], &error),
+            Err(error) => return self.refuse(&parts, &message["id"], &error).await,
         }
         parts.extensions.insert(listening.clone());
         let answer = self.pass_on(parts, body).await;
@@ -139,7 +139,7 @@ impl HttpService {
 
     /// A request on a task without `Mcp-Name`. The header is for gateways; some clients leave it out,
     /// and what it must say stands in the body. One that says something else is refused by rmcp.
-    async fn name<B>(self, request: Request<B>) -> Response<Body>
+    async fn with_name<B>(self, request: Request<B>) -> Response<Body>
     where
         B: http_body::Body + Send + 'static,
         B::Error: fmt::Display,
@@ -154,6 +154,31 @@ impl HttpService {
             parts.headers.insert(NAME, name);
         }
         self.pass_on(parts, body).await
+    }
+
+    /// Answers what rmcp does not get to see with an error, unless it comes from where nothing is
+    /// accepted.
+    async fn refuse(&self, parts: &Parts, id: &Value, error: &ErrorData) -> Response<Body> {
+        // A method that rmcp does not serve: it looks only at where the request comes from.
+        let mut probe = Request::new(Full::new(Bytes::new()));
+        *probe.method_mut() = Method::OPTIONS;
+        *probe.uri_mut() = parts.uri.clone();
+        *probe.headers_mut() = parts.headers.clone();
+        let looked_at = self.inner.handle(probe).await;
+        if looked_at.status() == StatusCode::FORBIDDEN {
+            return looked_at.map(Body::new);
+        }
+        // As rmcp answers errors of its handlers (2026-07-28, Streamable HTTP).
+        let status = match error.code {
+            ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => StatusCode::BAD_REQUEST,
+            _ => StatusCode::OK,
+        };
+        let message = json!({ "jsonrpc": "2.0", "id": id, "error": error });
+        let mut refused = Response::new(Body::from(message.to_string()));
+        *refused.status_mut() = status;
+        let json = HeaderValue::from_static("application/json");
+        refused.headers_mut().insert(header::CONTENT_TYPE, json);
+        refused
     }
 
     async fn pass_on(&self, parts: Parts, body: Bytes) -> Response<Body> {
@@ -219,7 +244,7 @@ fn acknowledge(data: &Bytes, listening: &Listening) -> Option<Bytes> {
     if !event.contains(ACKNOWLEDGED) {
         return None;
     }
-    let mut lines = event.split_inclusive('\n').map(|line| {
+    let lines = event.split_inclusive('\n').map(|line| {
         let message = line.strip_prefix("data:").map(str::trim);
         match message.and_then(|message| serde_json::from_str::<Value>(message).ok()) {
             Some(mut message) => {
@@ -229,16 +254,5 @@ fn acknowledge(data: &Bytes, listening: &Listening) -> Option<Bytes> {
             None => line.to_owned(),
         }
     });
-    Some(lines.by_ref().collect::<String>().into())
-}
-
-/// An error that rmcp does not get to see. Those of a client's capabilities are 400 (2026-07-28,
-/// Streamable HTTP).
-fn refuse(id: &Value, error: &ErrorData) -> Response<Body> {
-    let message = json!({ "jsonrpc": "2.0", "id": id, "error": error });
-    let mut refused = Response::new(Body::from(message.to_string()));
-    *refused.status_mut() = StatusCode::BAD_REQUEST;
-    let json = HeaderValue::from_static("application/json");
-    refused.headers_mut().insert(header::CONTENT_TYPE, json);
-    refused
+    Some(lines.collect::<String>().into())
 }

@@ -41,14 +41,14 @@ use self::{reply::error, script::Script};
 #[derive(Clone)]
 pub struct FakeServer {
     script: Arc<Mutex<Script>>,
-    asked: Arc<watch::Sender<Vec<Asked>>>,
+    received: Arc<watch::Sender<Vec<Received>>>,
 }
 
 /// A request or notification that the fake server received, or the client's answer to a question of
 /// its own (by the method of that question).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Asked {
+pub struct Received {
     /// The method.
     pub method: String,
     /// The parameters, or the answer.
@@ -60,7 +60,7 @@ impl FakeServer {
     pub fn new() -> Self {
         Self {
             script: Arc::default(),
-            asked: Arc::new(watch::Sender::new(Vec::new())),
+            received: Arc::new(watch::Sender::new(Vec::new())),
         }
     }
 
@@ -107,16 +107,16 @@ impl FakeServer {
         self.script().tell_progress(params);
     }
 
-    /// All that it was asked, in order.
-    pub fn asked(&self) -> Vec<Asked> {
-        self.asked.borrow().clone()
+    /// All that came, in order.
+    pub fn received(&self) -> Vec<Received> {
+        self.received.borrow().clone()
     }
 
     /// The parameters of all requests of one method, in order.
     pub fn params(&self, method: &str) -> Vec<Value> {
-        let asked = self.asked.borrow();
-        let of_method = asked.iter().filter(|asked| asked.method == method);
-        of_method.map(|asked| asked.params.clone()).collect()
+        let received = self.received.borrow();
+        let of_method = received.iter().filter(|request| request.method == method);
+        of_method.map(|request| request.params.clone()).collect()
     }
 
     /// How many requests of one method there were.
@@ -126,8 +126,8 @@ impl FakeServer {
 
     /// Waits until a request of this method has come.
     pub async fn until(&self, method: &str) {
-        let mut asked = self.asked.subscribe();
-        let came = asked.wait_for(|asked| asked.iter().any(|asked| asked.method == method));
+        let mut received = self.received.subscribe();
+        let came = received.wait_for(|all| all.iter().any(|request| request.method == method));
         // The sender is here, so this cannot fail.
         let _came = came.await.is_ok();
     }
@@ -192,8 +192,8 @@ impl FakeServer {
     }
 
     fn remember(&self, method: String, params: Value) {
-        let asked = Asked { method, params };
-        self.asked.send_modify(|all| all.push(asked));
+        let received = Received { method, params };
+        self.received.send_modify(|all| all.push(received));
     }
 
     fn script(&self) -> MutexGuard<'_, Script> {
@@ -210,7 +210,7 @@ impl Default for FakeServer {
 impl fmt::Debug for FakeServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FakeServer")
-            .field("asked", &*self.asked.borrow())
+            .field("received", &*self.received.borrow())
             .finish_non_exhaustive()
     }
 }

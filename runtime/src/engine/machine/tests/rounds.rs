@@ -21,7 +21,7 @@ fn returned(round: &str, given: &[(&str, Value)]) -> Event {
         unreachable!("these are answers");
     };
     let round = round.to_owned();
-    Event::Returned { round, answers }
+    Event::Retried { round, answers }
 }
 
 /// The first round asked for `a` and `b`, and was answered; the second asks for `c`.

@@ -1,11 +1,12 @@
 //! Questions by round trips: a 2026-07-28 client without tasks calls again with the answers.
 
+mod instances;
+
 use std::sync::{
     Arc,
     atomic::{AtomicU32, Ordering::Relaxed},
 };
 
-use futures::future::join_all;
 use serde_json::{Value, json};
 use siding::prelude::*;
 use tokio::{
@@ -54,6 +55,13 @@ async fn order(ctx: &mut Ctx<Shop>, item: String) -> Result<String> {
     ))
 }
 
+/// Asks the first of them, too.
+#[mcp_tool(task = "optional")]
+async fn reorder(ctx: &mut Ctx<Shop>, item: String) -> Result<String> {
+    let size: u8 = ctx.input(format!("Which size of {item}?")).await?;
+    Ok(size.to_string())
+}
+
 /// Asks two things at once.
 #[mcp_tool(task = "optional")]
 async fn both(ctx: &mut Ctx<Shop>) -> Result<String> {
@@ -94,6 +102,8 @@ async fn hasty(ctx: &mut Ctx<Shop>) -> Result<String> {
     match answer {
         Ok(quick) => Ok(quick.to_string()),
         Err(error) if error.is_timed_out() => Ok("too late".into()),
+        Err(error) if error.is_declined() => Ok("declined".into()),
+        Err(error) if error.is_dismissed() => Ok("dismissed".into()),
         Err(error) => Err(error),
     }
 }
@@ -120,7 +130,7 @@ fn shop() -> (Server<Shop>, Shop) {
 fn open(world: &Shop) -> Server<Shop> {
     Server::new("shop", "1.0.0")
         .state(world.clone())
-        .tools(tools![order, both, slow, nap, hasty, visit])
+        .tools(tools![order, reorder, both, slow, nap, hasty, visit])
 }
 
 fn item() -> Value {
@@ -203,30 +213,6 @@ async fn u24_the_same_answers_again_get_the_same_reply_and_run_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn u24_a_retry_joins_the_leg_that_its_first_attempt_began() {
-    let (server, world) = shop();
-    let mut wire = Wire::modern(server, Declares::Elicitation);
-    let asked = wire.call("slow", json!({})).await.unwrap();
-    let params = json!({
-        "name": "slow",
-        "arguments": {},
-        "requestState": asked["requestState"],
-        "inputResponses": sure(true),
-    });
-    let mut attempts = Vec::new();
-    for _ in 0..5 {
-        attempts.push(wire.send("tools/call", params.clone()).await);
-        sleep(Duration::from_millis(10)).await;
-    }
-    world.gate.notify_one();
-    for attempt in attempts {
-        assert_eq!(text(&wire.receive(attempt).await.unwrap()), "true");
-    }
-    assert_eq!(world.runs.load(Relaxed), 2);
-    assert_eq!(world.charged.load(Relaxed), 1);
-}
-
-#[tokio::test(start_paused = true)]
 async fn u19_other_answers_older_rounds_and_forged_handles_are_refused() {
     let (server, world) = shop();
     let mut wire = Wire::modern(server, Declares::Elicitation);
@@ -278,7 +264,8 @@ async fn u19_a_handle_is_bound_to_its_tool_and_arguments() {
     let coffee = json!({ "item": "coffee" });
     let swapped = wire.again("order", coffee, &asked, size(json!(4))).await;
     assert_refused(swapped, "unknown_round");
-    let swapped = wire.again("both", json!({}), &asked, size(json!(4))).await;
+    // The other tool takes the same arguments.
+    let swapped = wire.again("reorder", item(), &asked, size(json!(4))).await;
     assert_refused(swapped, "unknown_round");
     // The right call still goes on.
     let second = wire
@@ -324,8 +311,7 @@ async fn u19_a_handle_expires_with_its_call() {
     let asked = wire.call("order", item()).await.unwrap();
     sleep(Duration::from_hours(1)).await;
     let late = wire.again("order", item(), &asked, size(json!(4))).await;
-    let error = late.expect_err("its time is over");
-    assert_eq!(error["code"], -32602);
+    assert_refused(late, "expired");
     assert_eq!(world.runs.load(Relaxed), 1);
 }
 
@@ -389,12 +375,11 @@ async fn several_questions_are_one_round_and_missing_ones_are_asked_again() {
 async fn u08_decline_and_dismissal_reach_the_author() {
     let (server, world) = shop();
     let mut wire = Wire::modern(server, Declares::Elicitation);
-    for (action, told) in [("decline", "declined"), ("cancel", "closed")] {
-        let first = wire.call("order", item()).await.unwrap();
-        let no = json!({ "size": { "action": action } });
-        let done = wire.again("order", item(), &first, no).await.unwrap();
-        assert_eq!(done["isError"], true);
-        assert!(text(&done).contains(told), "{done}");
+    for (action, told) in [("decline", "declined"), ("cancel", "dismissed")] {
+        let first = wire.call("hasty", json!({})).await.unwrap();
+        let no = json!({ "quick": { "action": action } });
+        let done = wire.again("hasty", json!({}), &first, no).await.unwrap();
+        assert_eq!(text(&done), told);
     }
     // `.optional()` makes a decline `None`.
     let first = wire.call("order", item()).await.unwrap();
@@ -439,56 +424,6 @@ async fn u09_a_retry_that_no_longer_declares_elicitation_is_told_to() {
     assert_eq!(error["code"], -32021);
     let needs = json!({ "requiredCapabilities": { "elicitation": { "form": {} } } });
     assert_eq!(error["data"], needs);
-}
-
-#[tokio::test(start_paused = true)]
-async fn any_instance_on_the_same_store_serves_the_retry() {
-    let store = MemoryStore::new();
-    let (server, world) = shop();
-    let mut wire = Wire::modern(server.store(store.clone()), Declares::Elicitation);
-    let first = wire.call("order", item()).await.unwrap();
-    wire.kill().await;
-    let server = open(&world).store(store.clone());
-    let mut wire = Wire::modern(server, Declares::Elicitation);
-    let second = wire
-        .again("order", item(), &first, size(json!(4)))
-        .await
-        .unwrap();
-    wire.kill().await;
-    let server = open(&world).store(store);
-    let mut wire = Wire::modern(server, Declares::Elicitation);
-    let done = wire
-        .again("order", item(), &second, sure(true))
-        .await
-        .unwrap();
-    assert_eq!(text(&done), "tea of size 4, charge 1, parcel 1");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_step_in_flight_ends_when_its_client_left_and_the_retry_goes_on_behind_it() {
-    let (server, world) = shop();
-    let mut wire = Wire::modern(server, Declares::Elicitation);
-    let asked = wire.call("slow", json!({})).await.unwrap();
-    let params = json!({
-        "name": "slow",
-        "arguments": {},
-        "requestState": asked["requestState"],
-        "inputResponses": sure(true),
-    });
-    let abandoned = wire.send("tools/call", params.clone()).await;
-    sleep(Duration::from_millis(10)).await;
-    let gone = json!({ "requestId": abandoned });
-    wire.write(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": gone }))
-        .await;
-    sleep(Duration::from_millis(10)).await;
-    world.gate.notify_one();
-    sleep(Duration::from_millis(10)).await;
-    assert_eq!(world.charged.load(Relaxed), 1);
-    assert_eq!(world.shipped.load(Relaxed), 0, "it stopped behind the step");
-    let done = wire.request("tools/call", params).await.unwrap();
-    assert_eq!(text(&done), "true");
-    assert_eq!(world.charged.load(Relaxed), 1);
-    assert_eq!(world.shipped.load(Relaxed), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -555,62 +490,4 @@ async fn a_question_that_nobody_waits_for_any_more_needs_no_answer() {
     let late = json!({ "quick": accepted(json!({ "value": true })) });
     let done = wire.again("hasty", json!({}), &asked, late).await.unwrap();
     assert_eq!(text(&done), "too late");
-}
-
-#[tokio::test(start_paused = true)]
-async fn code_that_changed_between_two_rounds_uses_no_answer() {
-    let store = MemoryStore::new();
-    let (server, world) = shop();
-    let mut wire = Wire::modern(server.store(store.clone()), Declares::Elicitation);
-    let first = wire.call("order", item()).await.unwrap();
-    wire.close().await;
-    let changed = changed::server(&world).store(store);
-    let mut wire = Wire::modern(changed, Declares::Elicitation);
-    let answer = wire.again("order", item(), &first, size(json!(4))).await;
-    let error = answer.unwrap_err();
-    assert_eq!(error["data"]["reason"], "drift", "{error}");
-    // Again, and at once: the code here does not change.
-    let answer = wire.again("order", item(), &first, size(json!(4))).await;
-    assert_eq!(answer.unwrap_err()["data"]["reason"], "drift");
-    assert_eq!(world.shipped.load(Relaxed), 0);
-}
-
-mod changed {
-    use super::{Ctx, Result, Server, Shop, mcp_tool};
-
-    /// Asks for something else.
-    #[mcp_tool(task = "optional")]
-    async fn order(ctx: &mut Ctx<Shop>, item: String) -> Result<String> {
-        let world = ctx.state();
-        ctx.step("charge", world.charge()).await?;
-        let colour: String = ctx.input(format!("Which colour of {item}?")).await?;
-        ctx.step("ship", world.ship()).await?;
-        Ok(colour)
-    }
-
-    pub(super) fn server(world: &Shop) -> Server<Shop> {
-        Server::new("shop", "2.0.0")
-            .state(world.clone())
-            .tool::<order>()
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn retries_on_eight_instances_at_once_run_one_leg() {
-    let (server, world) = shop();
-    let store = MemoryStore::new();
-    let mut wire = Wire::modern(server.store(store.clone()), Declares::Elicitation);
-    let first = wire.call("order", item()).await.unwrap();
-    let retries = (0..8).map(|_| {
-        let server = open(&world).store(store.clone());
-        let first = first.clone();
-        async move {
-            let mut wire = Wire::modern(server, Declares::Elicitation);
-            let answer = wire.again("order", item(), &first, size(json!(4))).await;
-            answer.unwrap()["requestState"].clone()
-        }
-    });
-    let states = join_all(retries).await;
-    assert!(states.iter().all(|state| *state == states[0]));
-    assert_eq!(world.runs.load(Relaxed), 2);
 }
