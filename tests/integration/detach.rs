@@ -17,7 +17,7 @@ use tokio::{
     time::{Duration, sleep},
 };
 
-use crate::support::{Declares, VirtualHost, Wire, accepted, questions};
+use crate::support::{Declares, VirtualHost, Wire, accepted, questions, text};
 
 /// What the tools did to the world.
 #[derive(Default)]
@@ -143,10 +143,6 @@ fn open(world: &Shared) -> Server<Shared> {
 
 fn branch() -> Value {
     json!({ "branch": accepted(json!({ "value": "main" })) })
-}
-
-fn text(result: &Value) -> &str {
-    result["content"][0]["text"].as_str().unwrap_or_default()
 }
 
 #[tokio::test(start_paused = true)]

@@ -21,7 +21,7 @@ use tokio::{
     time::{Duration, sleep},
 };
 
-use crate::support::{Declares, Wire, accepted};
+use crate::support::{Declares, Wire, accepted, text};
 
 type Effects = Arc<AtomicU32>;
 
@@ -96,10 +96,6 @@ async fn answer(wire: &mut Wire, result: Value) -> String {
 
 fn value(value: Value) -> Value {
     accepted(json!({ "value": value }))
-}
-
-fn text(result: &Value) -> &str {
-    result["content"][0]["text"].as_str().unwrap_or_default()
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,13 +1,10 @@
 //! What replays can be told from what is new.
 
-use std::{
-    io::Write,
-    sync::{Arc, Mutex},
-};
-
 use serde_json::json;
 use siding::{prelude::*, testing::TestServer};
 use tracing_subscriber::{Layer, filter::dynamic_filter_fn, fmt, layer::SubscriberExt, registry};
+
+use crate::support::Log;
 
 /// Says how far it is.
 #[mcp_tool(task = "required")]
@@ -24,19 +21,6 @@ async fn talk(ctx: &mut Ctx) -> Result<bool> {
     Ok(sure)
 }
 
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 async fn talked() {
     let server = TestServer::new(|| Server::new("talker", "1.0.0").tool::<talk>());
     let task = server.call("talk", json!({})).await;
@@ -46,7 +30,7 @@ async fn talked() {
 
 #[tokio::test]
 async fn what_replays_is_dropped_by_the_filter() {
-    let lines = Lines::default();
+    let lines = Log::default();
     let writer = lines.clone();
     let live = dynamic_filter_fn(|_, _| !siding::is_replaying());
     let layer = fmt::layer()
@@ -54,7 +38,7 @@ async fn what_replays_is_dropped_by_the_filter() {
         .with_writer(move || writer.clone());
     let _guard = tracing::subscriber::set_default(registry().with(layer.with_filter(live)));
     talked().await;
-    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let text = lines.text();
     for said in [
         "at the start",
         "in the step",
@@ -79,14 +63,14 @@ async fn what_replays_is_dropped_by_the_filter() {
 
 #[tokio::test]
 async fn without_the_filter_it_is_said_again() {
-    let lines = Lines::default();
+    let lines = Log::default();
     let writer = lines.clone();
     let layer = fmt::layer()
         .with_ansi(false)
         .with_writer(move || writer.clone());
     let _guard = tracing::subscriber::set_default(registry().with(layer));
     talked().await;
-    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let text = lines.text();
     assert_eq!(text.matches("at the start").count(), 2, "{text}");
     assert_eq!(text.matches("in the step").count(), 1, "{text}");
 }

@@ -1,16 +1,22 @@
 //! A server over a handler that its author has already.
 
+#![expect(deprecated, reason = "older clients still set levels and subscribe")]
+
+use std::sync::{Arc, Mutex};
+
 use rmcp::{
     ErrorData, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
-        CompleteResult, CompletionInfo, ContentBlock, GetPromptRequestParams, GetPromptResponse,
-        GetPromptResult, Implementation, ListPromptsResult, ListResourcesResult, ListToolsResult,
-        PaginatedRequestParams, Prompt, PromptMessage, ReadResourceRequestParams,
+        CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams,
+        CompleteRequestParams, CompleteResult, CompletionInfo, ContentBlock, CustomRequest,
+        CustomResult, DetailedTask, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+        GetTaskParams, GetTaskResult, Implementation, ListPromptsResult, ListResourcesResult,
+        ListToolsResult, PaginatedRequestParams, Prompt, PromptMessage, ReadResourceRequestParams,
         ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, Role,
-        ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+        ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
+        SubscriptionFilter, Task, TaskPayload, TaskStatus, Tool, UpdateTaskParams,
     },
-    service::{RequestContext, RoleServer, SubscriptionContext},
+    service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext},
 };
 use serde_json::{Value, json};
 use siding::prelude::*;
@@ -21,18 +27,28 @@ type Context = RequestContext<RoleServer>;
 type Answer<T> = std::result::Result<T, ErrorData>;
 
 /// A handler with something of everything, and two pages of tools.
+#[derive(Clone, Default)]
 struct Shop {
     /// Whether it tells of its tools by their names.
     tells: bool,
+    /// Whether it makes tasks of its own.
+    has_tasks: bool,
+    heard: Arc<Mutex<Vec<String>>>,
+}
+
+impl Shop {
+    fn hears(&self, what: impl Into<String>) {
+        self.heard.lock().unwrap().push(what.into());
+    }
+
+    fn heard(&self) -> Vec<String> {
+        self.heard.lock().unwrap().clone()
+    }
 }
 
 fn tool(name: &'static str) -> Tool {
     let schema = serde_json::from_value::<serde_json::Map<_, _>>(json!({ "type": "object" }));
-    Tool::new(
-        name,
-        "A tool of the handler's.",
-        std::sync::Arc::new(schema.unwrap()),
-    )
+    Tool::new(name, "A tool of the handler's.", Arc::new(schema.unwrap()))
 }
 
 impl ServerHandler for Shop {
@@ -42,8 +58,12 @@ impl ServerHandler for Shop {
             .enable_tool_list_changed()
             .enable_prompts()
             .enable_resources()
-            .enable_completions()
-            .build();
+            .enable_completions();
+        let capabilities = if self.has_tasks {
+            capabilities.enable_tasks().build()
+        } else {
+            capabilities.build()
+        };
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("shop", "3.2.1"))
             .with_instructions("Ask for the menu.")
@@ -115,6 +135,44 @@ impl ServerHandler for Shop {
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
 
+    async fn set_level(&self, request: SetLevelRequestParams, _: Context) -> Answer<()> {
+        self.hears(format!("level {:?}", request.level));
+        Ok(())
+    }
+
+    async fn subscribe(&self, request: SubscribeRequestParams, _: Context) -> Answer<()> {
+        self.hears(format!("subscribe {}", request.uri));
+        Ok(())
+    }
+
+    async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
+        self.hears("roots changed");
+    }
+
+    async fn on_custom_request(&self, request: CustomRequest, _: Context) -> Answer<CustomResult> {
+        Ok(CustomResult::new(json!({ "method": request.method })))
+    }
+
+    async fn get_task(&self, request: GetTaskParams, _: Context) -> Answer<GetTaskResult> {
+        self.hears(format!("get {}", request.task_id));
+        let at = "2026-11-29T12:00:00Z";
+        let task = Task::new(request.task_id, TaskStatus::Working, at, at);
+        Ok(GetTaskResult::new(DetailedTask::new(
+            task,
+            TaskPayload::Working,
+        )))
+    }
+
+    async fn update_task(&self, request: UpdateTaskParams, _: Context) -> Answer<()> {
+        self.hears(format!("update {}", request.task_id));
+        Ok(())
+    }
+
+    async fn cancel_task(&self, request: CancelTaskParams, _: Context) -> Answer<()> {
+        self.hears(format!("cancel {}", request.task_id));
+        Ok(())
+    }
+
     async fn complete(&self, _: CompleteRequestParams, _: Context) -> Answer<CompleteResult> {
         Ok(CompleteResult::new(
             CompletionInfo::new(vec!["green".into()]).unwrap(),
@@ -149,8 +207,15 @@ async fn another_menu() -> &'static str {
     "tea"
 }
 
+fn shop() -> Shop {
+    Shop {
+        tells: true,
+        ..Shop::default()
+    }
+}
+
 fn server() -> Server {
-    Server::over(Shop { tells: true }).tool::<brew>()
+    Server::over(shop()).tool::<brew>()
 }
 
 fn names(list: &Value) -> Vec<&str> {
@@ -250,7 +315,7 @@ async fn one_listen_request_hears_of_both() {
 async fn u15_a_name_that_the_handler_has_is_refused_at_the_start() {
     let (_ours, theirs) = tokio::io::duplex(64);
     let (reader, writer) = tokio::io::split(theirs);
-    let server = Server::over(Shop { tells: true }).tool::<another_menu>();
+    let server = Server::over(shop()).tool::<another_menu>();
     let error = server.serve(reader, writer).await.unwrap_err().to_string();
     assert!(error.contains("`menu`"), "{error}");
     assert!(error.contains("over.rs"), "{error}");
@@ -259,10 +324,55 @@ async fn u15_a_name_that_the_handler_has_is_refused_at_the_start() {
 
 #[tokio::test(start_paused = true)]
 async fn of_two_tools_with_one_name_the_hidden_one_of_the_handler_is_not_served() {
-    let server = Server::over(Shop { tells: false }).tool::<another_menu>();
+    let server = Server::over(Shop::default()).tool::<another_menu>();
     let mut wire = Wire::tasks(server);
     let listed = wire.request("tools/list", json!({})).await.unwrap();
     assert_eq!(names(&listed), ["menu", "order"]);
     let ours = wire.call("menu", json!({})).await.unwrap();
     assert_eq!(ours["content"][0]["text"], "tea");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_ours_reaches_the_handler() {
+    let shop = shop();
+    let server = Server::over(shop.clone()).tool::<brew>();
+    let (mut wire, _) = Wire::legacy(server, Declares::Nothing).await;
+    let level = json!({ "level": "warning" });
+    wire.request("logging/setLevel", level).await.unwrap();
+    let resource = json!({ "uri": "shop://menu" });
+    wire.request("resources/subscribe", resource).await.unwrap();
+    let changed = "notifications/roots/list_changed";
+    wire.write(&json!({ "jsonrpc": "2.0", "method": changed }))
+        .await;
+    let custom = wire.request("shop/open", json!({})).await.unwrap();
+    assert_eq!(custom["method"], "shop/open");
+    let heard = ["level Warning", "subscribe shop://menu", "roots changed"];
+    assert_eq!(shop.heard(), heard);
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_of_the_handler_are_asked_of_it_and_ours_are_not() {
+    let shop = Shop {
+        has_tasks: true,
+        ..shop()
+    };
+    let server = Server::over(shop.clone()).tool::<brew>();
+    let mut wire = Wire::tasks(server);
+    let ours = wire.task("brew", json!({})).await;
+    wire.get(&ours).await;
+    wire.cancel(&ours).await.unwrap();
+    assert!(shop.heard().is_empty());
+    assert_eq!(wire.get("theirs").await["status"], "working");
+    wire.update("theirs", json!({})).await.unwrap();
+    wire.cancel("theirs").await.unwrap();
+    assert_eq!(
+        shop.heard(),
+        ["get theirs", "update theirs", "cancel theirs"]
+    );
+    // Nobody learns of them without the declaration.
+    let plain = json!({ "io.modelcontextprotocol/clientCapabilities": {} });
+    let params = json!({ "taskId": "theirs", "_meta": plain });
+    let error = wire.request("tasks/get", params).await.unwrap_err();
+    assert_eq!(error["code"], -32021);
+    assert_eq!(shop.heard().len(), 3);
 }

@@ -1,32 +1,16 @@
 //! The `deploy` example as a real server: killed, started again, and several at once.
 
 use std::{
-    env, fs,
+    fs,
     io::{BufRead, BufReader},
-    path::{Path, PathBuf},
+    path::Path,
     process::{Child, Command, Stdio},
 };
 
 use serde_json::{Value, json};
 use tokio::time::{Duration, sleep};
 
-use crate::support::Http;
-
-/// The example that was built beside this test; it is built where it was not.
-fn example() -> PathBuf {
-    let test = env::current_exe().unwrap();
-    let example = test.ancestors().nth(2).unwrap().join("examples/deploy");
-    if !example.exists() {
-        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let command = ["build", "-p", "siding-examples", "--example", "deploy"];
-        let built = Command::new(cargo).args(command).status().unwrap();
-        assert!(
-            built.success(),
-            "the example `deploy` has to be built first"
-        );
-    }
-    example
-}
+use crate::support::{Http, example};
 
 /// A server process on a loopback port.
 struct Process {
@@ -36,7 +20,7 @@ struct Process {
 
 impl Process {
     fn start(folder: &Path, name: &str) -> Self {
-        let mut child = Command::new(example())
+        let mut child = Command::new(example("deploy"))
             .args(["--http", "127.0.0.1:0", "--name", name, "--store"])
             .arg(format!("sqlite:{}", folder.join("tasks.db").display()))
             .arg("--effects")

@@ -1,16 +1,16 @@
 //! The `drive` example as a process, driven as a script drives it.
 
 use std::{
-    env,
     io::Write,
     net::SocketAddr,
-    path::PathBuf,
     process::{Child, Command, Output, Stdio},
 };
 
 use serde_json::{Value, json};
 use siding::prelude::*;
 use tokio::{net::TcpListener, time::Duration};
+
+use crate::support::example;
 
 /// Orders tea.
 #[mcp_tool(task = "required", poll = "20ms", title = "Order tea")]
@@ -39,17 +39,6 @@ async fn brew(ctx: &mut Ctx) -> Result<()> {
 #[mcp_tool(task = "required", poll = "20ms")]
 async fn spill() -> Result<()> {
     Err(ToolError::protocol(418, "spilled", None))
-}
-
-/// An example that was built beside this test.
-fn example(name: &str) -> PathBuf {
-    let test = env::current_exe().unwrap();
-    let example = test.ancestors().nth(2).unwrap().join("examples").join(name);
-    assert!(
-        example.exists(),
-        "the example `{name}` is not built; run `cargo build -p siding-examples --example {name}`"
-    );
-    example
 }
 
 async fn server() -> SocketAddr {

@@ -1,10 +1,5 @@
 //! How calls end that do not complete.
 
-use std::{
-    io::Write,
-    sync::{Arc, Mutex},
-};
-
 use rmcp::{model::ErrorCode, service::ServiceError};
 use serde_json::{Value, json};
 use siding::{
@@ -15,6 +10,7 @@ use tokio::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::{all, answering, asks, completed, connected, tasked, words, working, yes};
+use crate::support::Log;
 
 #[tokio::test(start_paused = true)]
 async fn c05_a_token_cancels_the_task_and_the_last_event_carries_its_id() {
@@ -58,20 +54,6 @@ async fn c05_a_token_cancels_while_the_person_answers_and_before_there_is_a_task
     let (events, _) = all(client.resume("t1").cancel_on(token).events()).await;
     assert_eq!(words(&events), ["cancelled t1"]);
     assert_eq!(server.count("tasks/cancel"), 2);
-}
-
-/// What was logged.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 /// The error of a task whose only state is this one.
@@ -211,7 +193,7 @@ async fn c12_a_cancel_that_fails_is_logged_and_does_not_hide_why_the_call_ended(
         .timeout(Duration::from_secs(3));
     let error = call.finish().await.unwrap_err();
     assert!(matches!(error, CallError::TimedOut { .. }), "{error}");
-    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let log = log.text();
     assert!(log.contains("the server cannot be told to stop"), "{log}");
 }
 

@@ -30,6 +30,15 @@ async fn order(ctx: &mut Ctx, tea: String) -> Result<String> {
     ))
 }
 
+/// Asks in a round, and again as a task.
+#[mcp_tool(task = "optional", detach = "manual", poll = "5ms")]
+async fn brew(ctx: &mut Ctx) -> Result<String> {
+    let leaves: u8 = ctx.input("How many leaves?").await?;
+    ctx.detach().await?;
+    let name: String = ctx.input("For whom?").await?;
+    Ok(format!("{leaves} leaves for {name}"))
+}
+
 /// Greets.
 #[mcp_tool]
 async fn greet(name: String) -> String {
@@ -37,7 +46,7 @@ async fn greet(name: String) -> String {
 }
 
 fn server() -> Server {
-    Server::new("tea", "1.0.0").tool::<order>().tool::<greet>()
+    Server::new("tea", "1.0.0").tools(tools![order, brew, greet])
 }
 
 /// Answers `approval` and `spoons` wrong at first.
@@ -65,7 +74,7 @@ async fn drive(client: &Client) {
         .into_iter()
         .map(|tool| tool.name)
         .collect();
-    assert_eq!(names, ["order", "greet"]);
+    assert_eq!(names, ["order", "brew", "greet"]);
     let result = client
         .call("greet", json!({ "name": "Ada" }))
         .finish()
@@ -104,6 +113,35 @@ async fn c08_a_task_of_ours_is_driven_over_a_duplex_with_wrong_answers_first() {
     let builder = Client::builder("tests", "1.0.0").answers(person);
     let client = builder.connect(ours).await.unwrap();
     drive(&client).await;
+    client.close().await;
+    serving.await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn c08_a_round_of_ours_is_answered_and_asked_again_where_it_does_not_fit() {
+    let (ours, theirs) = tokio::io::duplex(16 * 1024);
+    let (reader, writer) = tokio::io::split(theirs);
+    let serving = tokio::spawn(server().serve(reader, writer));
+    let patient = |question: Question| async move {
+        // What is wrong comes first in the message of a round.
+        let fits = question.message.starts_with('`') || question.key == "name";
+        Answer::Accept(match question.key.as_str() {
+            "leaves" if fits => json!({ "value": 3 }),
+            "leaves" => json!({ "value": "some" }),
+            _ => json!({ "value": "Ada" }),
+        })
+    };
+    let builder = Client::builder("tests", "1.0.0").answers(patient);
+    let client = builder.connect(ours).await.unwrap();
+    let (events, error) = all(client.call("brew", json!({})).events()).await;
+    assert!(error.is_none(), "{error:?}");
+    let story = words(&events);
+    assert_eq!(&story[..2], ["asked leaves", "asked leaves"]);
+    assert!(story[2].starts_with("created "), "{story:?}");
+    let Some(Event::Completed(result)) = events.last() else {
+        panic!("{story:?}");
+    };
+    assert_eq!(text(result), "3 leaves for Ada");
     client.close().await;
     serving.await.unwrap().unwrap();
 }

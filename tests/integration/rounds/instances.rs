@@ -7,8 +7,8 @@ use serde_json::json;
 use siding::prelude::*;
 use tokio::time::{Duration, sleep};
 
-use super::{item, open, shop, size, sure, text};
-use crate::support::{Declares, Wire};
+use super::{item, open, shop, size, sure};
+use crate::support::{Declares, Wire, text};
 
 #[tokio::test(start_paused = true)]
 async fn any_instance_on_the_same_store_serves_the_retry() {

@@ -14,7 +14,7 @@ use tokio::{
     time::{Duration, sleep},
 };
 
-use crate::support::{Declares, Http, TASKS, VirtualHost, Wire, accepted, questions};
+use crate::support::{Declares, Http, TASKS, VirtualHost, Wire, accepted, questions, text};
 
 /// What the tools did to the world.
 #[derive(Default)]
@@ -143,10 +143,6 @@ fn size(size: Value) -> Value {
 
 fn sure(sure: bool) -> Value {
     json!({ "sure": accepted(json!({ "value": sure })) })
-}
-
-fn text(result: &Value) -> &str {
-    result["content"][0]["text"].as_str().unwrap_or_default()
 }
 
 /// The error of a handle that is refused.

@@ -1,15 +1,19 @@
 //! A server on a duplex, a client that speaks raw JSON-RPC, and a clock that moves by itself.
 
 mod clock;
+mod example;
 mod hooked;
 mod http;
+mod log;
 mod wire;
 
 pub(crate) use self::{
     clock::VirtualHost,
+    example::example,
     hooked::{HookedStore, Moment},
     http::Http,
-    wire::{Declares, Wire, accepted, questions},
+    log::Log,
+    wire::{Declares, Wire, accepted, questions, text},
 };
 
 /// The wire key of the tasks extension.

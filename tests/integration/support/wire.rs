@@ -335,6 +335,11 @@ pub(crate) fn accepted(content: Value) -> Value {
     json!({ "action": "accept", "content": content })
 }
 
+/// The text of a result.
+pub(crate) fn text(result: &Value) -> &str {
+    result["content"][0]["text"].as_str().unwrap_or_default()
+}
+
 /// The outstanding questions of a task or a round.
 pub(crate) fn questions(task: &Value) -> &Map<String, Value> {
     task["inputRequests"]
