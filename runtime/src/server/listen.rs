@@ -21,8 +21,6 @@ use crate::{decision::Era, engine::Engine, error::ProtocolError, record::TaskId}
 
 /// One listen request names no more tasks.
 const MOST: usize = 1_000;
-/// What acknowledges a listen request.
-pub(super) const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
 /// The tasks of a listen request.
 #[derive(Clone, Debug)]

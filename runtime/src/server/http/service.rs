@@ -24,17 +24,15 @@ use serde_json::{Value, json};
 use tower_service::Service;
 
 use super::{
-    super::{
-        handler::Handler,
-        listen::{ACKNOWLEDGED, Listening},
-        owner::Owners,
-    },
+    super::{handler::Handler, listen::Listening, owner::Owners},
     receipt::{Guard, Noted, Receipt},
 };
 use crate::engine::Engine;
 
 const METHOD: &str = "mcp-method";
 const NAME: &str = "mcp-name";
+/// What acknowledges a listen request.
+const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
 /// A server as a tower service, to be nested in a router with layers for TLS and authentication.
 ///
