@@ -36,6 +36,7 @@ mod panics;
 mod parity;
 mod processes;
 mod programs;
+mod progress;
 mod questions;
 mod races;
 mod refusals;

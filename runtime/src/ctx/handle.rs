@@ -42,6 +42,11 @@ impl Handle {
         self.leg.tell(|told| told.status = Some(message.into()));
     }
 
+    /// Tells how far it is, as [`Ctx::progress`](crate::Ctx::progress) does.
+    pub fn progress(&self, done: u64, total: u64) {
+        self.leg.progress(done, total);
+    }
+
     /// Whether the call was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.leg.cancelled.is_cancelled()

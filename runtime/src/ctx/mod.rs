@@ -392,6 +392,28 @@ impl<S: ?Sized> Ctx<S> {
         self.leg.tell(|told| told.status = Some(message.into()));
     }
 
+    /// Tells how far it is: as a progress notification to a client that wants to hear it while it waits
+    /// for its call, as the `statusMessage` of a task. Does nothing while the call replays.
+    ///
+    /// ```
+    /// use siding::prelude::*;
+    ///
+    /// # async fn copy_one(_: &str) -> Result<u64> { Ok(1) }
+    /// /// Copies files.
+    /// #[mcp_tool(task = "optional")]
+    /// async fn copy(ctx: &mut Ctx, files: Vec<String>) -> Result<u64> {
+    ///     let mut bytes = 0;
+    ///     for (done, file) in files.iter().enumerate() {
+    ///         ctx.progress(done as u64, files.len() as u64);
+    ///         bytes += ctx.step(format!("copy {done}"), copy_one(file)).await?;
+    ///     }
+    ///     Ok(bytes)
+    /// }
+    /// ```
+    pub fn progress(&mut self, done: u64, total: u64) {
+        self.leg.progress(done, total);
+    }
+
     /// Sets the time to live of the task, counted from its creation; `None` is without end. One
     /// that is over already ends the task.
     pub fn set_ttl(&mut self, ttl: Option<Duration>) {

@@ -167,6 +167,7 @@ impl Shared {
             };
             match turn {
                 Turn::Told(_) => {}
+                Turn::Progressed(progress) => progress.tell().await,
                 Turn::Detaching if call.left.is_cancelled() => {
                     leg.tell_detached(Err(ToolError::cancelled()));
                 }
@@ -186,7 +187,9 @@ impl Shared {
             Turn::Ended(end) => Ok(Reply::End(end)),
             Turn::Faulted(fault) => Ok(Reply::End(failed(&fault))),
             Turn::Parked(parking) => self.park(leg, call, parking).await,
-            Turn::Dropped | Turn::Told(_) | Turn::Detaching => Ok(Reply::End(End::Cancelled)),
+            Turn::Dropped | Turn::Told(_) | Turn::Progressed(_) | Turn::Detaching => {
+                Ok(Reply::End(End::Cancelled))
+            }
         }
     }
 

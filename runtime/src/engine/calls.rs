@@ -9,7 +9,7 @@ use super::{
     Engine, Shared,
     attended::Attended,
     ends,
-    leg::{self, Leg, Link, Reach, Way},
+    leg::{self, Leg, Link, Listens, Reach, Way},
     rounds::Retrying,
     runner::{self, Claimed},
     shutting_down,
@@ -32,6 +32,8 @@ pub(crate) struct Call {
     pub(crate) owner: Option<String>,
     /// The client, for questions while it waits; only older ones take any.
     pub(crate) link: Option<Arc<dyn Link>>,
+    /// The client, where it wants to hear how far the call is.
+    pub(crate) listens: Option<Arc<dyn Listens>>,
     /// Where the call was made before, and asked.
     pub(crate) retry: Option<Retry>,
     /// Raised when the client gave up on the request.
@@ -153,6 +155,7 @@ impl Shared {
         let reach = Reach {
             way,
             elicits: call.client.elicits(),
+            listens: call.listens,
         };
         let origin = Arc::new(Origin {
             arguments,

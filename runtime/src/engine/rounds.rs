@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Call, Rejection, Reply, Retry, Shared,
     ledger::Rejected,
-    leg::{Reach, Way},
+    leg::{Listens, Reach, Way},
     machine::{Event, Refusal},
     runner::Claimed,
     shutting_down, store_failed,
@@ -27,6 +27,7 @@ pub(super) struct Retrying {
     arguments_digest: String,
     owner: Option<String>,
     elicits: Elicits,
+    listens: Option<Arc<dyn Listens>>,
     decision: Decision,
     /// Raised when the client has left.
     left: CancellationToken,
@@ -160,6 +161,7 @@ impl Shared {
             reach: Reach {
                 way: Way::Rounds { detaches },
                 elicits: caller.elicits,
+                listens: caller.listens.clone(),
             },
             left: caller.left.clone(),
         });
@@ -187,6 +189,7 @@ impl Retrying {
         Self {
             arguments_digest: digest(&call.arguments),
             elicits: call.client.elicits(),
+            listens: call.listens,
             tool: call.tool,
             owner: call.owner,
             decision,

@@ -13,7 +13,7 @@ use super::{
     CLEANING, GRACE, LEASE, Shared,
     ends::{end, failed, panicked, text_of},
     hold::Hold,
-    leg::{self, Fault, Leg, Parking, Reach, Way},
+    leg::{self, Fault, Leg, Parking, Progress, Reach, Way},
     machine::Told,
 };
 use crate::{
@@ -32,6 +32,8 @@ pub(super) enum Turn {
     Parked(Parking),
     /// It told something of its task; it is to be polled again.
     Told(Told),
+    /// It told how far it is; it is to be polled again.
+    Progressed(Progress),
     /// It wants to be a task; it is to be polled again.
     Detaching,
     /// The leg is over, whatever the function says.
@@ -72,6 +74,9 @@ impl Running {
                 (None, Poll::Pending) => {
                     if leg.wants_to_detach(cx.waker()) {
                         return Poll::Ready(Turn::Detaching);
+                    }
+                    if let Some(progress) = leg.take_progress(cx.waker()) {
+                        return Poll::Ready(Turn::Progressed(progress));
                     }
                     // Until there is an execution, it waits to be written with it.
                     let told = leg.hold().and_then(|_| leg.take_told(cx.waker()));
@@ -117,6 +122,7 @@ pub(super) async fn run_in_call(tool: &Registered, leg: &Arc<Leg>, host: &dyn Ho
             match poll_fn(|cx| running.poll(leg, cx)).await {
                 Turn::Ended(end) => return end,
                 Turn::Faulted(fault) => return failed(&fault),
+                Turn::Progressed(progress) => progress.tell().await,
                 // Without a task there is nobody to tell, and nothing that could park.
                 Turn::Told(_) | Turn::Parked(_) | Turn::Detaching | Turn::Dropped => {}
             }
@@ -150,7 +156,11 @@ impl Claimed {
         Self {
             record,
             journal,
-            reach: Reach { way, elicits },
+            reach: Reach {
+                way,
+                elicits,
+                listens: None,
+            },
             left: CancellationToken::new(),
         }
     }
@@ -245,7 +255,7 @@ impl Shared {
             Turn::Parked(parking) => hold.park(parking).await,
             Turn::Faulted(fault) => Err(fault),
             Turn::Dropped => hold.release().await,
-            Turn::Told(_) | Turn::Detaching => Ok(()),
+            Turn::Told(_) | Turn::Progressed(_) | Turn::Detaching => Ok(()),
         };
         match written {
             Err(Fault::Drift(message)) => hold.drift(self.drift(message, hold, tool)).await,
@@ -319,6 +329,10 @@ impl Shared {
             };
             let told = match turn {
                 Turn::Told(told) => told,
+                Turn::Progressed(progress) => {
+                    progress.tell().await;
+                    continue;
+                }
                 Turn::Detaching => match hold.detach().await {
                     Ok(()) => {
                         leg.tell_detached(Ok(()));

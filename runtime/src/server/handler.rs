@@ -18,14 +18,17 @@ use rmcp::{
 
 use super::{
     listen::Listening,
-    live::LiveClient,
+    live::{Listener, LiveClient},
     owner::Owners,
     under::{Underneath, notifications_passed_on, requests_passed_on},
     wire::{self, Facts},
 };
 use crate::{
     decision::{Caller, Era},
-    engine::{Call, Engine, Reply, Retry, leg::Link},
+    engine::{
+        Call, Engine, Reply, Retry,
+        leg::{Link, Listens},
+    },
     error::ProtocolError,
     record::TaskId,
 };
@@ -100,6 +103,13 @@ impl Handler {
             owner: self.owners.of(&context)?,
             link: (caller.era == Era::Legacy)
                 .then(|| -> Arc<dyn Link> { Arc::new(LiveClient::new(context.peer.clone())) }),
+            listens: context
+                .meta
+                .get_progress_token()
+                .map(|token| -> Arc<dyn Listens> {
+                    let peer = context.peer.clone();
+                    Arc::new(Listener { peer, token })
+                }),
             retry: request.request_state.map(|state| Retry {
                 state,
                 answers: request.input_responses.unwrap_or_default(),

@@ -1,13 +1,18 @@
-//! Asking a client while it waits: `elicitation/create` of 2025-11-25 and before.
+//! A client while it waits: asking it, by `elicitation/create` of 2025-11-25 and before, and telling it
+//! how far the call is.
 
 use rmcp::{
-    model::{ClientResult, ServerRequest},
+    model::{ClientResult, ProgressNotificationParam, ProgressToken, ServerRequest},
     service::{Peer, PeerRequestOptions, RequestHandle, RoleServer, ServiceError},
 };
 use serde_json::Value;
 
 use super::elicitation::elicitation;
-use crate::{engine::leg::Link, host::BoxFuture, input::form::Ask};
+use crate::{
+    engine::leg::{Link, Listens},
+    host::BoxFuture,
+    input::form::Ask,
+};
 
 /// The client of a session.
 #[derive(Debug)]
@@ -31,6 +36,29 @@ impl Link for LiveClient {
             let mut asked = Asked(Some(sent.await.map_err(|error| error.to_string())?));
             let answered = asked.answer().await.map_err(|error| error.to_string())?;
             serde_json::to_value(answered).map_err(|error| error.to_string())
+        })
+    }
+}
+
+/// A client that named a token for the progress of its call.
+#[derive(Debug)]
+pub(super) struct Listener {
+    pub(super) peer: Peer<RoleServer>,
+    pub(super) token: ProgressToken,
+}
+
+impl Listens for Listener {
+    fn progress(&self, done: u64, total: u64) -> BoxFuture<'_, ()> {
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "the protocol has floats; nobody counts beyond 2^53"
+        )]
+        let (done, total) = (done as f64, total as f64);
+        let progress = ProgressNotificationParam::new(self.token.clone(), done).with_total(total);
+        Box::pin(async move {
+            if let Err(error) = self.peer.notify_progress(progress).await {
+                tracing::debug!(%error, "nobody hears how far a call is");
+            }
         })
     }
 }

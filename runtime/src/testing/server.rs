@@ -274,6 +274,7 @@ fn call(tool: &str, arguments: &Map<String, Value>) -> Call {
         client: client(),
         owner: None,
         link: None,
+        listens: None,
         retry: None,
         cancelled: CancellationToken::new(),
     }

@@ -23,10 +23,11 @@ use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
 use self::state::State;
+pub(super) use self::way::Progress;
 pub(crate) use self::{
     fault::Fault,
     terms::Terms,
-    way::{Link, Reach, Way},
+    way::{Link, Listens, Reach, Way},
 };
 use super::{hold::Hold, limits::Limits, machine::Told};
 use crate::{

@@ -44,6 +44,8 @@ pub(super) struct State {
     pub(super) stopping: bool,
     /// What the record does not have yet.
     pub(super) told: Told,
+    /// How much is done of how much, as long as nobody was told.
+    pub(super) progress: Option<(u64, u64)>,
     pub(super) detach: Option<Detach>,
     /// Wakes the driver of the leg.
     pub(super) waker: Option<Waker>,

@@ -34,6 +34,7 @@ fn limited(journal: Vec<Entry>, limits: Limits) -> Arc<Leg> {
         reach: Reach {
             way: Way::Task,
             elicits: Client::default().elicits(),
+            listens: None,
         },
         hold: None,
         closing: false,

@@ -38,11 +38,32 @@ pub(crate) trait Link: fmt::Debug + Send + Sync {
     fn elicit<'a>(&'a self, id: &'a str, ask: &'a Ask) -> BoxFuture<'a, Result<Value, String>>;
 }
 
+/// A client that wants to hear how far its call is.
+pub(crate) trait Listens: fmt::Debug + Send + Sync {
+    /// Tells that `done` of `total` are done.
+    fn progress(&self, done: u64, total: u64) -> BoxFuture<'_, ()>;
+}
+
 /// What the client of a request can do for the leg that works for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Reach {
     pub(crate) way: Way,
     pub(crate) elicits: Elicits,
+    pub(crate) listens: Option<Arc<dyn Listens>>,
+}
+
+/// How far a call is, and who wants to hear it.
+#[derive(Debug)]
+pub(in crate::engine) struct Progress {
+    to: Arc<dyn Listens>,
+    done: u64,
+    total: u64,
+}
+
+impl Progress {
+    pub(in crate::engine) async fn tell(self) {
+        self.to.progress(self.done, self.total).await;
+    }
 }
 
 impl Leg {
@@ -52,7 +73,7 @@ impl Leg {
     ///
     /// Why not.
     pub(crate) fn can_ask(&self, ask: &Ask) -> Result<(), &'static str> {
-        let Reach { way, elicits } = &self.reach;
+        let Reach { way, elicits, .. } = &self.reach;
         match ask.url {
             _ if matches!(way, Way::Call) => {
                 Err("this call cannot ask: nobody can be reached from it")
@@ -83,6 +104,33 @@ impl Leg {
     /// The id of the task; `None` in a call that is none.
     pub(crate) fn task_id(&self) -> Option<&TaskId> {
         self.is_task().then_some(&self.origin.id)
+    }
+
+    /// Tells how far it is: as the status of a task, to a client that listens otherwise.
+    pub(crate) fn progress(&self, done: u64, total: u64) {
+        if self.is_task() || self.reach.listens.is_none() {
+            return self.tell(|told| told.status = Some(format!("{done} of {total}")));
+        }
+        let mut state = self.lock();
+        if state.next_operation().is_none() {
+            state.progress = Some((done, total));
+            state.wake();
+        }
+    }
+
+    /// How far it is, with the one to be told, where that is new.
+    pub(in crate::engine) fn take_progress(&self, waker: &Waker) -> Option<Progress> {
+        let listens = self.reach.listens.as_ref()?;
+        let mut state = self.lock();
+        state.waker = Some(waker.clone());
+        let (done, total) = state.progress.take()?;
+        drop(state);
+        // A task has no progress (SEP-2663): what came before it was one is too late.
+        (!self.is_task()).then(|| Progress {
+            to: listens.clone(),
+            done,
+            total,
+        })
     }
 
     /// Whether it parks to sleep. Otherwise somebody waits for it meanwhile, and it waits, too.
