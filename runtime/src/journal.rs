@@ -34,6 +34,8 @@ pub enum Kind {
     Answered,
     /// Nobody answered a question in time.
     TimedOut,
+    /// A question could not be put.
+    Refused,
     /// A sleep began.
     Asleep,
     /// A sleep ended.
@@ -56,7 +58,12 @@ impl Kind {
             | Self::Asleep
             | Self::Now
             | Self::Detached => true,
-            Self::Began | Self::Member | Self::Answered | Self::TimedOut | Self::Woke => false,
+            Self::Began
+            | Self::Member
+            | Self::Answered
+            | Self::TimedOut
+            | Self::Refused
+            | Self::Woke => false,
         }
     }
 
@@ -66,7 +73,7 @@ impl Kind {
             Self::Step | Self::Began | Self::Member => "step",
             Self::Group => "group of steps",
             Self::Cleanup => "cleanup",
-            Self::Asked | Self::TimedOut => "question",
+            Self::Asked | Self::TimedOut | Self::Refused => "question",
             Self::Answered => "answer",
             Self::Asleep | Self::Woke => "sleep",
             Self::Now => "look at the time",
@@ -148,6 +155,10 @@ impl Entry {
 
     pub(crate) fn timed_out(key: &str) -> Self {
         Self::raw(Kind::TimedOut, key, raw(&()))
+    }
+
+    pub(crate) fn refused(key: &str, why: &ToolError) -> Self {
+        Self::raw(Kind::Refused, key, raw(why))
     }
 
     pub(crate) fn asleep(key: &str, until: Timestamp) -> Self {

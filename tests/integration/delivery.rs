@@ -168,6 +168,46 @@ async fn u20_a_task_that_was_made_while_its_client_left_is_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn u20_a_retry_whose_client_leaves_while_it_becomes_a_task_leaves_nothing_running() {
+    let world = Arc::<World>::default();
+    let (detaching, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let store = HookedStore::new(MemoryStore::new(), {
+        let (detaching, go_on) = (detaching.clone(), go_on.clone());
+        move |moment| {
+            let (detaching, go_on) = (detaching.clone(), go_on.clone());
+            Box::pin(async move {
+                // Only the first such change waits: later ones find the permit.
+                if let Moment::Committing(change) = moment
+                    && change.record.is_task()
+                {
+                    detaching.notify_one();
+                    go_on.notified().await;
+                    go_on.notify_one();
+                }
+            })
+        }
+    });
+    let server = server(&world).store(store);
+    let tasks = server.tasks();
+    let service = server.into_service().unwrap();
+    let params = json!({ "name": "release", "arguments": {} });
+    let asked = message(call(&service, params.clone()).await).await;
+    let mut again = params;
+    again["requestState"] = asked["result"]["requestState"].clone();
+    again["inputResponses"] = json!({ "branch": accepted(json!({ "value": "main" })) });
+    world.gate.notify_one();
+    let calling = tokio::spawn(service.clone().call(request(again)));
+    detaching.notified().await;
+    calling.abort();
+    assert!(calling.await.unwrap_err().is_cancelled());
+    settle().await;
+    go_on.notify_one();
+    settle().await;
+    let tasks = tasks.list(None).await.unwrap();
+    assert_eq!(statuses(&tasks), [Status::Cancelled]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn u20_a_task_whose_handle_did_not_leave_is_cancelled() {
     let world = Arc::<World>::default();
     let server = server(&world);

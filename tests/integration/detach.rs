@@ -335,33 +335,46 @@ async fn the_mode_is_decided_anew_before_the_handle_is_touched() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_detach_over_the_limit_is_an_error_that_the_body_sees() {
-    let limits = Limits {
+async fn a_call_that_has_no_place_is_refused_before_any_work() {
+    let (server, world) = server();
+    let mut wire = Wire::tasks(server.limits(one_place()));
+    wire.task("rest", json!({})).await;
+    for tool in ["build", "release", "at_once", "charge_and_ask"] {
+        let error = wire.call(tool, json!({ "millis": 1 })).await;
+        let error = match tool {
+            "build" => error.unwrap_err(),
+            _ => wire.call(tool, json!({})).await.unwrap_err(),
+        };
+        assert_eq!(error["code"], 429, "{tool}");
+        assert_eq!(error["data"]["reason"], "over_limit", "{tool}");
+    }
+    assert_eq!(world.built.load(Relaxed), 0);
+    // For a client that waits for it all, nothing has to be kept of what never asks.
+    let plain = json!({ "io.modelcontextprotocol/clientCapabilities": {} });
+    let params = json!({ "name": "build", "arguments": { "millis": 1 }, "_meta": plain });
+    let done = wire.request("tools/call", params).await.unwrap();
+    assert_eq!(text(&done), "build 1, a task: false");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_whose_place_is_taken_meanwhile_goes_on_as_a_call() {
+    let (server, world) = server();
+    let mut wire = Wire::tasks(server.limits(one_place()));
+    let arguments = json!({ "millis": 2_000 });
+    let params = json!({ "name": "build", "arguments": arguments });
+    let call = wire.send("tools/call", params).await;
+    sleep(Duration::from_millis(100)).await;
+    wire.task("rest", json!({})).await;
+    let done = wire.receive(call).await.unwrap();
+    assert_eq!(text(&done), "build 1, a task: false");
+    assert_eq!(world.built.load(Relaxed), 1);
+}
+
+fn one_place() -> Limits {
+    Limits {
         live_tasks: 1,
         ..Limits::default()
-    };
-    let host = VirtualHost::new();
-    let (server, _) = server();
-    let server = server.limits(limits).host(host);
-    let tasks = server.tasks();
-    let mut wire = Wire::with_host(server, host);
-    wire.task("rest", json!({})).await;
-    // A question needs a place, too.
-    let error = wire.call("release", json!({})).await.unwrap_err();
-    assert_eq!(error["data"]["reason"], "over_limit");
-    let error = wire.call("at_once", json!({})).await.unwrap_err();
-    let why = error["message"].as_str().unwrap();
-    assert!(
-        why.contains("1 unfinished tasks"),
-        "a round has no place: {why}"
-    );
-    // What has no place as a task goes on as a call.
-    let done = wire
-        .call("build", json!({ "millis": 2_000 }))
-        .await
-        .unwrap();
-    assert_eq!(text(&done), "build 2, a task: false");
-    assert_eq!(tasks.list(Some(Status::Working)).await.unwrap().len(), 1);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -85,9 +85,8 @@ impl Sleeping<'_> {
             self.stage = Stage::Waiting { key, moment };
             return Poll::Pending;
         }
-        // One that began in an earlier leg is in the record already.
-        let until = known.is_none().then_some(until);
-        let mark = leg.mark(Waiting::Moment { key, until });
+        let begins = known.is_none();
+        let mark = leg.mark(Waiting::Moment { key, until, begins });
         self.stage = Stage::Marked { _mark: mark };
         Poll::Pending
     }

@@ -11,7 +11,8 @@ use super::{
     ends::failed,
     hold::Hold,
     leg::{self, Fault, Leg, Parking, Reach, Way},
-    machine::{self, LegEvent},
+    machine::{self, LegEvent, Refusal},
+    rounds::too_late,
     runner::{Registration, Running, Turn, span, wind_down},
     shutting_down, store_failed,
 };
@@ -73,12 +74,31 @@ impl Shared {
         if self.closing.is_cancelled() {
             return Err(shutting_down().into());
         }
+        self.has_place(&call).await?;
         let (reply, replied) = oneshot::channel();
         let shared = self.clone();
         // It may go on when its client has its answer.
         self.spawn_work(async move { shared.run_attended(call, reply).await });
         let replied = replied.await.unwrap_or_else(|_| Err(shutting_down()));
         Ok(replied?)
+    }
+
+    /// Refuses a call that would have no place where it has to be kept, before it does anything. One
+    /// that neither asks nor becomes a task needs none.
+    async fn has_place(&self, call: &Attended) -> Result<(), ProtocolError> {
+        let tool = self.tools.get(call.origin.tool.as_str());
+        let mut operations = tool.iter().flat_map(|tool| tool.definition.operations);
+        let asks = operations.any(|(kind, _)| *kind == "input");
+        let becomes_task = !matches!(call.reach.way, Way::Rounds { detaches: false });
+        if !asks && !becomes_task {
+            return Ok(());
+        }
+        let limit = self.limits.live_tasks;
+        match self.ledger.store.live().await {
+            Ok(live) if live < limit => Ok(()),
+            Ok(_) => Err(Unwritten::Full(limit).into()),
+            Err(error) => Err(Unwritten::Failed(error).into()),
+        }
     }
 
     async fn run_attended(
@@ -229,6 +249,7 @@ impl Shared {
                     Delivery::Rounds => Reply::asked(record),
                 })
             }
+            Err(Refusal::Over) => Err(too_late()),
             Err(refusal) => Ok(Reply::End(failed(&Fault::from(refusal)))),
         }
     }

@@ -18,9 +18,9 @@
 #[expect(clippy::exhaustive_structs, reason = "made by update of the default")]
 pub struct Limits {
     /// Tasks of the store that have not ended, and calls that wait for answers to a round. None is
-    /// evicted for another. Beyond it, a call that is a task from the start is refused before any work,
-    /// one that would become a task goes on as a call, and one that would ask by a round fails.
-    /// Default: 100 000.
+    /// evicted for another. Beyond it, a call that would be a task, or ask by a round, is refused before
+    /// any work. Where others take the last places meanwhile, one that would become a task goes on as a
+    /// call, and one that would ask fails. Default: 100 000.
     pub live_tasks: u64,
     /// Bytes of a result or an error, as JSON. Beyond it the task fails and keeps none of it.
     /// Default: 1 MiB.

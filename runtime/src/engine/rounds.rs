@@ -56,14 +56,17 @@ impl Shared {
         if self.closing.is_cancelled() {
             return Err(shutting_down().into());
         }
-        let (id, round) = state.split_once('.').ok_or_else(no_such_round)?;
+        // Whoever is asked otherwise was given no handle.
+        let by_rounds = matches!(caller.decision, Decision::Rounds | Decision::Task(_));
+        let parts = state.split_once('.').filter(|_| by_rounds);
+        let (id, round) = parts.ok_or_else(no_such_round)?;
         let id = TaskId::from(id);
         let known = match self.ledger.load(&id).await {
             Ok(record) => record,
             Err(Rejected::Store(error)) => return Err(store_failed(&error).into()),
             Err(_) => return Err(no_such_round().into()),
         };
-        if !caller.may_go_on_with(&known) {
+        if known.origin.pool != self.pool || !caller.may_go_on_with(&known) {
             return Err(no_such_round().into());
         }
         let round = round.to_owned();
@@ -79,19 +82,16 @@ impl Shared {
             let unfit = report.unfit;
             return caller.ask_again(Reply::Asked { record, unfit });
         }
-        match caller.decision {
-            // What would be a task at once, had it been called like this before, is one now.
-            Decision::Task(Detach::Always | Detach::AfterMs(_))
-                if record.status() == Status::Working && !record.is_task() =>
-            {
-                match self.ledger.commit(record, Event::Detached).await {
-                    Ok((record, _)) => Ok(Reply::task(record)),
-                    Err(Rejected::Store(error)) => Err(store_failed(&error).into()),
-                    Err(_) => self.go_on(&caller, &id).await,
-                }
+        // What would be a task at once, had it been called like this before, is one now.
+        if let Decision::Task(Detach::Always | Detach::AfterMs(_)) = caller.decision {
+            match self.ledger.commit(record, Event::Detached).await {
+                Ok((record, _)) => return Ok(Reply::task(record)),
+                Err(Rejected::Store(error)) => return Err(store_failed(&error).into()),
+                // It is one already, it asks again, or it is over.
+                Err(_) => {}
             }
-            _ => self.go_on(&caller, &id).await,
         }
+        self.go_on(&caller, &id).await
     }
 
     /// Runs the next leg, or waits for the one that runs, until there is something to answer.
@@ -119,6 +119,9 @@ impl Shared {
             }
             let held = record.lease.as_ref().map(|lease| lease.until);
             if held.is_none_or(|until| until <= self.host().now()) {
+                if caller.left.is_cancelled() {
+                    return Ok(Reply::End(End::Cancelled));
+                }
                 made |= self.claim_for(caller, record).await?;
             }
             let lease_ends = async {
@@ -130,8 +133,8 @@ impl Shared {
             tokio::select! {
                 changes = store.changes(seen) => seen = changes.map_err(failed)?.upto,
                 () = lease_ends => {}
-                // Nobody hears the answer; the leg lets go by itself.
-                () = caller.left.cancelled() => return Ok(Reply::End(End::Cancelled)),
+                // Nobody hears the answer. But whoever began a leg has to know whether it made a task.
+                () = caller.left.cancelled(), if !made => return Ok(Reply::End(End::Cancelled)),
                 () = self.hurry.cancelled() => return Err(shutting_down().into()),
             }
         }
@@ -230,7 +233,7 @@ fn no_such_round() -> ProtocolError {
     ProtocolError::invalid_params(message).because("unknown_round")
 }
 
-fn too_late() -> ProtocolError {
+pub(super) fn too_late() -> ProtocolError {
     let message = "the time of this call is over; call the tool again without `requestState`";
     ProtocolError::invalid_params(message).because("expired")
 }

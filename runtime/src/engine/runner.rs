@@ -227,6 +227,10 @@ impl Shared {
         let Some(hold) = leg.hold() else { return };
         let turn = self.drive_leg(&mut running, leg, hold, left).await;
         drop(running);
+        if let Turn::Dropped = turn {
+            // A sleep that began goes on while nobody waits for it.
+            leg.flush().await;
+        }
         self.end_leg(turn, hold, tool).await;
     }
 

@@ -107,7 +107,11 @@ impl Wait {
         if polled.is_ready() {
             self.stage = Stage::Done;
         }
-        polled
+        match polled {
+            // A client that is gone refuses at once, and will for ever.
+            Poll::Ready(Err(error)) if error.is_cannot_ask() => self.refused(error),
+            polled => polled,
+        }
     }
 
     /// Whether the client is asked right now, so that no other question is put to it.
@@ -165,7 +169,7 @@ impl Wait {
     }
 
     fn refused<T>(&self, error: ToolError) -> Poll<Result<T>> {
-        match self.leg.refuse(&self.key) {
+        match self.leg.refuse(&self.key, &self.ask, &error) {
             Ok(()) => Poll::Ready(Err(error)),
             Err(fault) => self.stop(fault),
         }
@@ -179,6 +183,13 @@ impl Wait {
             Some(entry) if entry.kind() == Kind::TimedOut => {
                 Poll::Ready(Err(ToolError::timed_out(&self.key)))
             }
+            Some(entry) if entry.kind() == Kind::Refused => match entry.tells() {
+                Ok(why) => Poll::Ready(Err(why)),
+                Err(error) => {
+                    let fault = Fault::unreadable(Kind::Refused, &self.key, &error);
+                    self.stop(fault)
+                }
+            },
             Some(entry) => match entry.tells() {
                 Ok(answer) => Poll::Ready(Ok(answer)),
                 Err(error) => {

@@ -295,19 +295,24 @@ impl ServerHandler for Handler {
         let request = context.request_context().clone();
         let tasks = Listening::of(&request);
         let announced = async {
-            match tasks {
+            match &tasks {
                 Some(tasks) => tasks.announce(&self.engine, &self.facts, &request).await,
                 None => std::future::pending().await,
             }
         };
         let is_theirs = *context.accepted() != SubscriptionFilter::default();
+        let (has_tasks, ct) = (tasks.is_some(), request.ct.clone());
         let theirs = async {
-            if is_theirs {
-                self.under.listening(context).await
-            } else {
+            if !is_theirs {
                 context.cancelled().await;
-                Ok(())
+                return Ok(());
             }
+            let listened = self.under.listening(context).await;
+            // The handler has no more to tell, but there may be more of tasks.
+            if has_tasks && listened.is_ok() {
+                ct.cancelled().await;
+            }
+            listened
         };
         tokio::select! {
             listened = theirs => listened,
@@ -332,6 +337,9 @@ impl ServerHandler for Handler {
             }
             model::CallToolRequestMethod::VALUE => {
                 "`name` must be a string, `arguments` and `inputResponses` objects where they are given"
+            }
+            model::SubscriptionsListenRequestMethod::VALUE => {
+                "`notifications` must be an object of kinds, `taskIds` among them a list of strings"
             }
             _ => return self.under.custom(request, context).await,
         };

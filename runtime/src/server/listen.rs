@@ -15,6 +15,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use super::wire::{self, Facts};
 use crate::{decision::Era, engine::Engine, error::ProtocolError, record::TaskId};
@@ -117,10 +118,11 @@ impl Listening {
         loop {
             let record = watch.next().await;
             let view = wire::detailed(&record, facts.meta(wire::caller(context)));
-            if told.get(record.id()) == Some(&view.task) {
+            // Not the view itself: it may be large, and there may be many.
+            let digest = serde_json::to_vec(&view).map(Sha256::digest).ok();
+            if told.insert(record.id().clone(), digest) == Some(digest) {
                 continue;
             }
-            told.insert(record.id().clone(), view.task.clone());
             let mut meta = NotificationMetaObject::new();
             if let Some(of_view) = view.meta {
                 meta.0.extend(of_view);

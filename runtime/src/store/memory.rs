@@ -279,6 +279,10 @@ impl Store for MemoryStore {
         })
     }
 
+    fn live(&self) -> BoxFuture<'_, Result<u64, StoreError>> {
+        ready(move || Ok(self.tables().live))
+    }
+
     fn position(&self) -> BoxFuture<'_, Result<u64, StoreError>> {
         ready(move || Ok(*self.shared.writes.borrow()))
     }

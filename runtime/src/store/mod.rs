@@ -93,6 +93,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Forgets a record and its journal.
     fn remove<'a>(&'a self, id: &'a TaskId) -> BoxFuture<'a, Result<(), StoreError>>;
 
+    /// How many records are live: those that have not ended.
+    fn live(&self) -> BoxFuture<'_, Result<u64, StoreError>>;
+
     /// The number of the last write.
     fn position(&self) -> BoxFuture<'_, Result<u64, StoreError>>;
 

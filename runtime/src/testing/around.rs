@@ -76,6 +76,10 @@ macro_rules! store_around {
                     Box::pin(self.write(move || self.store.remove(id)))
                 }
 
+                fn live(&self) -> BoxFuture<'_, Result<u64, StoreError>> {
+                    Box::pin(self.read(self.store.live()))
+                }
+
                 fn position(&self) -> BoxFuture<'_, Result<u64, StoreError>> {
                     Box::pin(self.read(self.store.position()))
                 }

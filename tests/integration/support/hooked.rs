@@ -124,6 +124,10 @@ impl Store for HookedStore {
         self.store.remove(id)
     }
 
+    fn live(&self) -> BoxFuture<'_, Result<u64, StoreError>> {
+        self.store.live()
+    }
+
     fn position(&self) -> BoxFuture<'_, Result<u64, StoreError>> {
         self.store.position()
     }

@@ -92,10 +92,12 @@ pub(crate) enum Waiting {
         ask: Option<Ask>,
         deadline: Option<Timestamp>,
     },
-    /// For a moment. It is there where the sleep has just begun.
+    /// For a moment.
     Moment {
         key: String,
-        until: Option<Timestamp>,
+        until: Timestamp,
+        /// Whether the sleep has just begun.
+        begins: bool,
     },
 }
 
@@ -131,7 +133,7 @@ pub(crate) struct Parking {
     pub(super) asked: Vec<Pinned>,
     /// The keys of all that is waited for.
     pub(super) waits: Vec<String>,
-    /// A sleep that has just begun.
+    /// The sleep that it waits for.
     pub(super) asleep: Option<Sleep>,
 }
 
@@ -225,7 +227,7 @@ impl Leg {
                 Entered::Replayed(entry)
             }
             // What is left of the journal, if anything, was cleaned up by an earlier closing leg.
-            _ if self.closing && kind != Kind::Cleanup => match state.refuse(&key) {
+            _ if self.is_closing() && kind != Kind::Cleanup => match state.refuse(&key) {
                 Ok(()) => Entered::Closed(ToolError::cancelled()),
                 Err(fault) => {
                     state.fault = Some(fault);
@@ -264,22 +266,32 @@ impl Leg {
     /// journal has first.
     pub(crate) fn answer(&self, key: &str) -> Option<Entry> {
         let state = self.lock();
-        let kinds = [Kind::Answered, Kind::TimedOut];
+        let kinds = [Kind::Answered, Kind::TimedOut, Kind::Refused];
         state.belonging(&kinds, key).cloned()
     }
 
-    /// Notes that the operation `key` was refused without waiting for anything.
+    /// Notes that the question `key` could not be put, for later legs: what they find must not depend
+    /// on what the client can do by then.
     ///
     /// # Errors
     ///
     /// That so many were refused in a row that the code will not take it for an answer.
-    pub(crate) fn refuse(&self, key: &str) -> Result<(), Fault> {
-        self.lock().refuse(key)
+    pub(crate) fn refuse(&self, key: &str, ask: &Ask, why: &ToolError) -> Result<(), Fault> {
+        let mut state = self.lock();
+        let refusals = state.refusals;
+        for entry in [Entry::asked(key, ask), Entry::refused(key, why)] {
+            state.append(entry, &self.limits)?;
+            state.pending += 1;
+        }
+        state.cursor = state.journal.len();
+        state.refusals = refusals;
+        state.refuse(key)
     }
 
-    /// Whether the execution is over, so that what waits can only be given up.
-    pub(crate) const fn is_closing(&self) -> bool {
-        self.closing
+    /// Whether the execution is over, or its client left before there was one, so that what waits can
+    /// only be given up.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing || (self.hold().is_none() && self.cancelled.is_cancelled())
     }
 
     /// Leaves a mark that an operation waits for something from outside.
@@ -414,9 +426,12 @@ impl Leg {
                         .asked
                         .extend(ask.map(|ask| Pinned { key, ask, deadline }));
                 }
-                Waiting::Moment { key, until } => {
+                Waiting::Moment { key, until, begins } => {
                     parking.waits.push(key.clone());
-                    parking.asleep = until.map(|until| Sleep { key, until });
+                    if begins {
+                        parking.entries.push(Entry::asleep(&key, until));
+                    }
+                    parking.asleep = Some(Sleep { key, until });
                 }
             }
         }

@@ -45,7 +45,8 @@ fn limited(journal: Vec<Entry>, limits: Limits) -> Arc<Leg> {
 fn moment(key: &str) -> Waiting {
     Waiting::Moment {
         key: key.into(),
-        until: None,
+        until: Timestamp::from_millis(1),
+        begins: true,
     }
 }
 

@@ -93,7 +93,6 @@ fn park(record: &Record, parking: Parking, round: Option<String>, now: Timestamp
         next.questions.push(pinned);
     }
     if let Some(sleep) = parking.asleep {
-        entries.push(Entry::asleep(&sleep.key, sleep.until));
         next.asleep = Some(sleep);
     }
     let waits = |pinned: &Pinned| parking.waits.contains(&pinned.key);

@@ -195,6 +195,9 @@ pub(crate) fn apply(record: &Record, event: Event, now: Timestamp) -> Verdict {
         Event::Leg { event, .. } => leg::event(record, event, now),
         Event::Answered(answers) if over => answers::too_late(answers),
         Event::Answered(answers) => answers::take(record, answers, now),
+        Event::Detached if record.is_task() || record.status != Status::Working => {
+            Verdict::Refused(Refusal::NotRunnable)
+        }
         Event::Detached => change(record, detached(record), now),
         Event::Cancelled { .. } if over => Verdict::Unchanged(Report::default()),
         Event::Cancelled { reason } => closing::cancel(record, reason, now),

@@ -242,6 +242,17 @@ impl Shared {
     }
 }
 
+impl SqliteStore {
+    /// The one number that a statement gives.
+    async fn number(&self, statement: &'static str) -> Result<u64, StoreError> {
+        let number = self.shared.readers.read(move |connection| {
+            let mut statement = connection.prepare_cached(statement)?;
+            statement.query_row([], |row| row.get::<_, i64>(0))
+        });
+        Ok(number.await?.cast_unsigned())
+    }
+}
+
 impl Store for SqliteStore {
     fn insert(&self, creation: Creation) -> BoxFuture<'_, Result<Insertion, StoreError>> {
         Box::pin(async move {
@@ -342,14 +353,12 @@ impl Store for SqliteStore {
         })
     }
 
+    fn live(&self) -> BoxFuture<'_, Result<u64, StoreError>> {
+        Box::pin(self.number(statement::LIVE))
+    }
+
     fn position(&self) -> BoxFuture<'_, Result<u64, StoreError>> {
-        Box::pin(async move {
-            let seq = self.shared.readers.read(|connection| {
-                let mut statement = connection.prepare_cached(statement::SEQ)?;
-                statement.query_row([], |row| row.get::<_, i64>(0))
-            });
-            Ok(seq.await?.cast_unsigned())
-        })
+        Box::pin(self.number(statement::SEQ))
     }
 
     fn changes(&self, after: u64) -> BoxFuture<'_, Result<Changes, StoreError>> {

@@ -58,6 +58,8 @@ pub(super) const DATA_VERSION: &str = "PRAGMA data_version";
 
 pub(super) const SEQ: &str = "SELECT seq FROM store";
 
+pub(super) const LIVE: &str = "SELECT live FROM store";
+
 pub(super) const SET_SEQ: &str = "UPDATE store SET seq = ?1";
 
 pub(super) const INSERT: &str = "

@@ -53,6 +53,9 @@ pub async fn keeps_to_the_limit_of_live_records<S: Store>(open: &impl AsyncFn(&s
     }
     let inserted: Vec<_> = racing.join_all().await.into_iter().flatten().collect();
     assert_eq!(inserted.len(), 5);
+    for handle in &handles {
+        assert_eq!(works(handle.live().await), 5);
+    }
     let store = &handles[0];
     let one_more = || store.insert(one_of_five(record("one more")));
     assert_eq!(works(one_more().await), Insertion::Full);
@@ -65,6 +68,7 @@ pub async fn keeps_to_the_limit_of_live_records<S: Store>(open: &impl AsyncFn(&s
     assert_eq!(works(store.insert(another).await), Insertion::Done);
     let last = one_of_five(record("last"));
     assert_eq!(works(store.insert(last).await), Insertion::Full);
+    assert_eq!(works(store.live().await), 5);
 }
 
 fn one_of_five(record: impl Into<Arc<Record>>) -> Creation {
