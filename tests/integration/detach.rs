@@ -270,6 +270,11 @@ async fn u12_the_same_answers_again_name_the_same_task() {
     world.gate.notify_one();
     let id = created["taskId"].as_str().unwrap();
     wire.until(id, "input_required").await;
+    // Whatever came of it since: a new task is one that works.
+    let late = wire.again("release", json!({}), &asked, branch()).await;
+    let late = late.unwrap();
+    assert_eq!(late["status"], "working");
+    assert_eq!(late.get("inputRequests"), None);
     assert_eq!(world.built.load(Relaxed), 1);
 }
 

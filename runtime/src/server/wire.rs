@@ -181,7 +181,14 @@ pub(super) fn reply(
 ) -> Result<CallToolResponse, ErrorData> {
     match reply {
         Reply::Task { record, .. } => {
-            let mut created = CreateTaskResult::new(task(&record));
+            let mut task = task(&record);
+            // A new task is told as working (SEP-2663), whatever it came to since; that is seen when
+            // it is looked at.
+            if task.status != TaskStatus::Working {
+                task.status = TaskStatus::Working;
+                task.status_message = None;
+            }
+            let mut created = CreateTaskResult::new(task);
             created.meta = with_own(meta, &record);
             Ok(created.into())
         }
