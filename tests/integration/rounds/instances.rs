@@ -33,6 +33,32 @@ async fn any_instance_on_the_same_store_serves_the_retry() {
     assert_eq!(text(&done), "tea of size 4, charge 1, parcel 1");
 }
 
+/// The order's rounds, each served by another handle of one file.
+#[tokio::test(start_paused = true)]
+async fn handles_of_one_sqlite_file_serve_the_rounds_between_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = async || {
+        SqliteStore::open(folder.path().join("tasks.db"))
+            .await
+            .unwrap()
+    };
+    let (server, world) = shop();
+    let mut one = Wire::modern(server.store(store().await), Declares::Elicitation);
+    let mut other = Wire::modern(open(&world).store(store().await), Declares::Elicitation);
+    let first = one.call("order", item()).await.unwrap();
+    let second = other.again("order", item(), &first, size(json!(4)));
+    let second = second.await.unwrap();
+    let done = one.again("order", item(), &second, sure(true)).await;
+    assert_eq!(text(&done.unwrap()), "tea of size 4, charge 1, parcel 1");
+    // The last answers again, where they did not go: what came of them is in the file.
+    let repeated = other.again("order", item(), &second, sure(true)).await;
+    assert_eq!(
+        text(&repeated.unwrap()),
+        "tea of size 4, charge 1, parcel 1"
+    );
+    assert_eq!(world.shipped.load(Relaxed), 1);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_step_in_flight_ends_when_its_client_left_and_the_retry_goes_on_behind_it() {
     let (server, world) = shop();
