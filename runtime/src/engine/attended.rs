@@ -13,8 +13,9 @@ use super::{
     leg::{self, Fault, Leg, Parking, Reach, Way},
     machine::{self, LegEvent, Refusal},
     rounds::too_late,
-    runner::{Registration, Running, Turn, span, wind_down},
+    runner::{Registration, span, wind_down},
     shutting_down, store_failed,
+    turn::{Running, Turn},
 };
 use crate::{
     ToolError,
@@ -233,19 +234,18 @@ impl Shared {
             Way::Task => (Delivery::Task, None),
             _ => (Delivery::Rounds, Some(self.ledger.random_name())),
         };
-        let created = self.created(call, delivery);
+        let record = self.created(call, delivery);
         let mut events = Vec::new();
         if let Some(told) = leg.take_told(Waker::noop()) {
             events.push(LegEvent::Told(told));
         }
         events.push(LegEvent::Parked { parking, round });
-        match machine::begun(created.clone(), events, self.host().now()) {
+        match machine::begun(record, events, self.host().now()) {
             Ok((record, journal)) => {
                 let record = Arc::new(record);
                 self.write(record.clone(), journal).await?;
                 Ok(match delivery {
-                    // A new task is told as working (SEP-2663); what it asks is seen when it is polled.
-                    Delivery::Task => Reply::task(created.into()),
+                    Delivery::Task => Reply::task(record),
                     Delivery::Rounds => Reply::asked(record),
                 })
             }

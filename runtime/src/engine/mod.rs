@@ -12,6 +12,7 @@ pub(crate) mod machine;
 pub(crate) mod news;
 mod rounds;
 mod runner;
+mod turn;
 mod watch;
 
 use std::{

@@ -2,14 +2,16 @@
 //!
 //! The journal is replayed in order; at the first operation without an entry the leg goes live.
 //! No value of the author's ever carries the park: a question that has to wait leaves a mark here
-//! and never becomes ready (unless an older client is asked meanwhile), and whatever must end the leg is put in `fault`, which the driver of
-//! the leg reads after every poll and which beats whatever the function returns.
+//! and never becomes ready (unless an older client is asked meanwhile), and whatever must end the
+//! leg is put in `fault`, which the driver of the leg reads after every poll and which beats
+//! whatever the function returns.
 
 mod fault;
 mod state;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod waiting;
 mod way;
 
 use std::{
@@ -27,15 +29,16 @@ pub(super) use self::way::Progress;
 pub(crate) use self::{
     fault::Fault,
     terms::Terms,
+    waiting::{Mark, Parking, Waiting},
     way::{Link, Listens, Reach, Way},
 };
 use super::{hold::Hold, limits::Limits, machine::Told};
 use crate::{
     ToolError,
-    host::{Host, Timestamp},
+    host::Host,
     input::form::Ask,
     journal::{Entry, Kind},
-    record::{Origin, Pinned, Sleep},
+    record::Origin,
     replaying::Replaying,
 };
 
@@ -83,24 +86,6 @@ pub(super) struct Parts {
     pub(super) span: Span,
 }
 
-/// An operation that waits for something that comes from outside.
-#[derive(Debug)]
-pub(crate) enum Waiting {
-    /// For an answer. The question is there where it was not put before.
-    Answer {
-        key: String,
-        ask: Option<Ask>,
-        deadline: Option<Timestamp>,
-    },
-    /// For a moment.
-    Moment {
-        key: String,
-        until: Timestamp,
-        /// Whether the sleep has just begun.
-        begins: bool,
-    },
-}
-
 /// An operation of the tool when it is reached.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operation<'a> {
@@ -122,46 +107,6 @@ pub(crate) enum Entered {
     Closed(ToolError),
     /// The leg is over: stay pending.
     Stopped,
-}
-
-/// What a leg waits for, when nothing else can go on.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Parking {
-    /// Entries that are not in the store yet.
-    pub(super) entries: Vec<Entry>,
-    /// The questions that were not put before.
-    pub(super) asked: Vec<Pinned>,
-    /// The keys of all that is waited for.
-    pub(super) waits: Vec<String>,
-    /// The sleep that it waits for.
-    pub(super) asleep: Option<Sleep>,
-}
-
-/// A mark of an operation that waits; dropping it withdraws the mark.
-#[derive(Debug)]
-pub(crate) struct Mark {
-    leg: Arc<Leg>,
-    id: u64,
-}
-
-impl Drop for Mark {
-    fn drop(&mut self) {
-        self.leg.lock().marks.remove(&self.id);
-    }
-}
-
-/// A step that runs: while it is held, the leg does not park.
-#[derive(Debug)]
-pub(crate) struct InFlight(Arc<Leg>);
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        let mut state = self.0.lock();
-        state.steps_in_flight -= 1;
-        if state.steps_in_flight == 0 {
-            self.0.quiet.notify_waiters();
-        }
-    }
 }
 
 impl Leg {
@@ -294,24 +239,6 @@ impl Leg {
         self.closing || (self.hold().is_none() && self.cancelled.is_cancelled())
     }
 
-    /// Leaves a mark that an operation waits for something from outside.
-    pub(crate) fn mark(self: &Arc<Self>, waiting: Waiting) -> Mark {
-        let mut state = self.lock();
-        let id = state.next_mark;
-        state.next_mark += 1;
-        state.marks.insert(id, waiting);
-        Mark {
-            leg: self.clone(),
-            id,
-        }
-    }
-
-    /// Notes that a step runs, so that the leg does not park before it ended.
-    pub(crate) fn step_started(self: &Arc<Self>) -> InFlight {
-        self.lock().steps_in_flight += 1;
-        InFlight(self.clone())
-    }
-
     /// Adds an entry that is made durable with whatever is made durable next.
     pub(crate) fn note(&self, entry: Entry) {
         let mut state = self.lock();
@@ -392,50 +319,8 @@ impl Leg {
         self.lock().pending().to_vec()
     }
 
-    /// Lets no operation begin any more, and is ready when no step is in flight.
-    pub(super) async fn wind_up(&self) {
-        self.lock().stopping = true;
-        loop {
-            let quiet = self.quiet.notified();
-            if self.lock().steps_in_flight == 0 {
-                return;
-            }
-            quiet.await;
-        }
-    }
-
     pub(super) fn take_fault(&self) -> Option<Fault> {
         self.lock().fault.take()
-    }
-
-    /// What the leg waits for, where it can do nothing but wait.
-    pub(super) fn parking(&self) -> Option<Parking> {
-        let mut state = self.lock();
-        if state.marks.is_empty() || state.steps_in_flight > 0 {
-            return None;
-        }
-        let mut parking = Parking {
-            entries: state.take_pending(),
-            ..Parking::default()
-        };
-        for waiting in std::mem::take(&mut state.marks).into_values() {
-            match waiting {
-                Waiting::Answer { key, ask, deadline } => {
-                    parking.waits.push(key.clone());
-                    parking
-                        .asked
-                        .extend(ask.map(|ask| Pinned { key, ask, deadline }));
-                }
-                Waiting::Moment { key, until, begins } => {
-                    parking.waits.push(key.clone());
-                    if begins {
-                        parking.entries.push(Entry::asleep(&key, until));
-                    }
-                    parking.asleep = Some(Sleep { key, until });
-                }
-            }
-        }
-        Some(parking)
     }
 
     /// The fault where the function ended or wants to park before it met all that the journal has.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    host::SystemHost,
+    host::{SystemHost, Timestamp},
     record::{Client, TaskId},
 };
 

@@ -1,10 +1,18 @@
 //! What a store keeps of an execution, beside its journal.
 
+mod client;
+mod rounds;
+
 use std::{fmt, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Map, Value};
 
+pub use self::client::Client;
+pub(crate) use self::{
+    client::Elicits,
+    rounds::{Delivery, Round, Rounds},
+};
 use crate::{
     error::ProtocolError,
     host::{Timestamp, whole_millis},
@@ -94,83 +102,6 @@ pub struct Origin {
     /// Whether the tool has something to clean up when it is cancelled.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) cleans_up: bool,
-}
-
-/// How the outcome of an execution reaches its client.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Delivery {
-    /// As a task.
-    #[default]
-    Task,
-    /// As the answer to the last of several requests (SEP-2322): each that goes on brings the
-    /// answers to the round before. Nothing runs between them.
-    Rounds,
-}
-
-impl Delivery {
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "serde passes a reference"
-    )]
-    const fn is_task(&self) -> bool {
-        matches!(self, Self::Task)
-    }
-}
-
-/// The last rounds of a call that asks by round trips, or did so before it became a task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Rounds {
-    /// The round whose questions were put last.
-    pub(crate) current: Round,
-    /// The one before it, for a client that lost the reply to its answers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) before: Option<Round>,
-}
-
-/// One round of questions.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Round {
-    /// What names it in `requestState`: 128 random bits in hexadecimal.
-    pub(crate) name: String,
-    /// The keys of its questions.
-    pub(crate) keys: Vec<String>,
-    /// The digest of the answers that it was spent on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) answers: Option<String>,
-}
-
-/// The client, as the creating request described it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Client {
-    /// The name that it gave itself; nothing vouches for it.
-    pub name: Option<String>,
-    /// The version that it gave itself.
-    pub version: Option<String>,
-    /// The protocol version of the request.
-    pub protocol: Option<String>,
-    /// Whether it can put forms to a person.
-    pub elicits_forms: bool,
-    /// Whether it can send a person to an address.
-    #[serde(default)]
-    pub elicits_urls: bool,
-}
-
-impl Client {
-    /// What it can be asked for.
-    pub(crate) const fn elicits(&self) -> Elicits {
-        Elicits {
-            forms: self.elicits_forms,
-            urls: self.elicits_urls,
-        }
-    }
-}
-
-/// What a client can put to a person.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Elicits {
-    pub(crate) forms: bool,
-    pub(crate) urls: bool,
 }
 
 /// A time to live, in milliseconds from the creation. `None`: without end.
