@@ -28,8 +28,19 @@ async fn work(ctx: &mut Ctx) -> Result<String> {
     Ok(sure.to_string())
 }
 
+/// Says last that it is done.
+#[mcp_tool(task = "optional")]
+async fn count(ctx: &mut Ctx, fails: bool) -> Result<String> {
+    ctx.progress(1, 2);
+    ctx.progress(2, 2);
+    if fails {
+        return Err(ToolError::new("miscounted"));
+    }
+    Ok("two".into())
+}
+
 fn server() -> Server {
-    Server::new("work", "1.0.0").tool::<work>()
+    Server::new("work", "1.0.0").tools(tools![work, count])
 }
 
 fn call() -> Value {
@@ -72,6 +83,24 @@ async fn an_older_client_is_told_too() {
         .await;
     wire.receive(id).await.unwrap();
     assert_eq!(told(&wire).len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_told_right_before_the_end_comes_before_the_result() {
+    for fails in [false, true] {
+        let call = json!({
+            "name": "count",
+            "arguments": { "fails": fails },
+            "_meta": { "progressToken": "far" },
+        });
+        let mut wire = Wire::modern(server(), Declares::Elicitation);
+        let done = wire.request("tools/call", call.clone()).await.unwrap();
+        assert_eq!(done["isError"].as_bool(), Some(fails));
+        assert_eq!(told(&wire), ["2.0 of 2.0"]);
+        let (mut wire, _) = Wire::legacy(server(), Declares::Elicitation).await;
+        wire.request("tools/call", call).await.unwrap();
+        assert_eq!(told(&wire), ["2.0 of 2.0"]);
+    }
 }
 
 #[tokio::test(start_paused = true)]

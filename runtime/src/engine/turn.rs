@@ -40,6 +40,8 @@ pub(super) enum Turn {
 pub(super) struct Running {
     tool: &'static str,
     future: Option<BoxFuture<'static, Outcome>>,
+    /// What it came to, where something is to be told before.
+    over: Option<Turn>,
 }
 
 impl Running {
@@ -47,13 +49,14 @@ impl Running {
         Self {
             tool: tool.definition.name,
             future: Some(tool.start(leg.clone())),
+            over: None,
         }
     }
 
     /// Polls the function once and tells what became of the leg.
     pub(super) fn poll(&mut self, leg: &Leg, cx: &mut Context<'_>) -> Poll<Turn> {
         let Some(future) = &mut self.future else {
-            return Poll::Pending;
+            return self.over.take().map_or(Poll::Pending, Poll::Ready);
         };
         let poll = || catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)));
         let polled = leg.replaying.scope(poll);
@@ -85,6 +88,10 @@ impl Running {
             },
         };
         self.drop_future();
+        if let Some(progress) = leg.take_progress(cx.waker()) {
+            self.over = Some(turn);
+            return Poll::Ready(Turn::Progressed(progress));
+        }
         Poll::Ready(turn)
     }
 
