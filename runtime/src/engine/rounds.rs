@@ -69,6 +69,8 @@ impl Shared {
         if known.origin.pool != self.pool || !caller.may_go_on_with(&known) {
             return Err(no_such_round().into());
         }
+        // Whoever does not take questions any more would be the end of a tool that has another.
+        caller.takes_questions_of(&known)?;
         let round = round.to_owned();
         let event = Event::Retried { round, answers };
         let (record, report) = match self.ledger.commit(known, event).await {
@@ -80,7 +82,7 @@ impl Shared {
         };
         if !report.unfit.is_empty() {
             let unfit = report.unfit;
-            return caller.ask_again(Reply::Asked { record, unfit });
+            return Ok(Reply::Asked { record, unfit });
         }
         // What would be a task at once, had it been called like this before, is one now.
         if let Decision::Task(Detach::Always | Detach::AfterMs(_)) = caller.decision {
@@ -112,7 +114,8 @@ impl Shared {
                 return Ok(Reply::End(end.clone()));
             }
             if record.status() == Status::InputRequired {
-                return caller.ask_again(Reply::asked(record));
+                caller.takes_questions_of(&record)?;
+                return Ok(Reply::asked(record));
             }
             if let Some(reply) = self.drifted(&record) {
                 return Ok(reply);
@@ -208,11 +211,8 @@ impl Retrying {
             && origin.arguments_digest == self.arguments_digest
     }
 
-    /// Puts the questions of `reply`, where this request says that the client still takes them.
-    fn ask_again(&self, reply: Reply) -> Result<Reply, Rejection> {
-        let Reply::Asked { record, .. } = &reply else {
-            return Ok(reply);
-        };
+    /// Refuses a request that does not say that its client takes the questions of `record`.
+    fn takes_questions_of(&self, record: &Record) -> Result<(), Rejection> {
         let asks = |url: bool| {
             let mut questions = record.questions.iter();
             questions.any(|pinned| pinned.ask.url.is_some() == url)
@@ -224,7 +224,7 @@ impl Retrying {
         if needs.forms || needs.urls {
             return Err(Rejection::NeedsElicitation(needs));
         }
-        Ok(reply)
+        Ok(())
     }
 }
 

@@ -336,7 +336,7 @@ impl ServerHandler for Handler {
                 "`taskId` must be a string and `inputResponses` an object"
             }
             model::CallToolRequestMethod::VALUE => {
-                "`name` must be a string, `arguments` and `inputResponses` objects where they are given"
+                "`name` must be a string; where they are given, `arguments` and `inputResponses` objects and `requestState` a string"
             }
             model::SubscriptionsListenRequestMethod::VALUE => {
                 "`notifications` must be an object of kinds, `taskIds` among them a list of strings"

@@ -357,7 +357,7 @@ async fn several_questions_are_one_round_and_missing_ones_are_asked_again() {
     let again = wire.again("both", json!({}), &asked, half).await.unwrap();
     assert_eq!(questions(&again).len(), 2);
     let sure = &questions(&again)["sure"]["params"]["message"];
-    assert_eq!(sure, "it was not answered. Sure?");
+    assert_eq!(sure, "This was not answered. Sure?");
     let all = json!({
         "name": accepted(json!({ "value": "Ada", "surplus": 1 })),
         "sure": accepted(json!({ "value": true })),
@@ -406,20 +406,26 @@ async fn u09_a_client_that_declared_no_such_question_is_not_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn u09_a_retry_that_no_longer_declares_elicitation_is_told_to() {
-    let (server, _) = shop();
+async fn u09_a_retry_that_no_longer_declares_elicitation_is_told_to_and_spends_nothing() {
+    let (server, world) = shop();
     let mut wire = Wire::modern(server, Declares::Elicitation);
     let asked = wire.call("order", item()).await.unwrap();
-    let params = json!({
-        "name": "order",
-        "arguments": item(),
-        "requestState": asked["requestState"],
-        "_meta": { "io.modelcontextprotocol/clientCapabilities": {} },
-    });
-    let error = wire.request("tools/call", params).await.unwrap_err();
-    assert_eq!(error["code"], -32021);
-    let needs = json!({ "requiredCapabilities": { "elicitation": { "form": {} } } });
-    assert_eq!(error["data"], needs);
+    for answers in [json!({}), size(json!(4))] {
+        let params = json!({
+            "name": "order",
+            "arguments": item(),
+            "requestState": asked["requestState"],
+            "inputResponses": answers,
+            "_meta": { "io.modelcontextprotocol/clientCapabilities": {} },
+        });
+        let error = wire.request("tools/call", params).await.unwrap_err();
+        assert_eq!(error["code"], -32021);
+        let needs = json!({ "requiredCapabilities": { "elicitation": { "form": {} } } });
+        assert_eq!(error["data"], needs);
+    }
+    assert_eq!(world.runs.load(Relaxed), 1);
+    let second = wire.again("order", item(), &asked, size(json!(5))).await;
+    assert_eq!(questions(&second.unwrap()).len(), 1);
 }
 
 #[tokio::test(start_paused = true)]

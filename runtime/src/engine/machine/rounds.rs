@@ -42,7 +42,7 @@ fn spend(record: &Record, answers: &Responses, now: Timestamp) -> Verdict {
     for pinned in mem::take(&mut next.questions) {
         let read = match answers.get(&pinned.key) {
             Some(response) => pinned.ask.read(response.clone()),
-            None => Err("it was not answered".into()),
+            None => Err("This was not answered".into()),
         };
         match read {
             Ok(answer) => {
