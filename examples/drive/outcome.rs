@@ -54,7 +54,9 @@ impl From<&CallError> for Outcome {
             CallError::Failed { .. } | CallError::Refused(_) => Self::Failed,
             CallError::Cancelled { .. } => Self::Cancelled,
             CallError::TimedOut { .. } | CallError::Expired { .. } => Self::Late,
-            CallError::CannotAnswer { .. } | CallError::StillAsked { .. } => Self::Unanswered,
+            CallError::CannotAnswer { .. }
+            | CallError::StillAsked { .. }
+            | CallError::Unfit { .. } => Self::Unanswered,
             _ => Self::Trouble,
         }
     }

@@ -98,6 +98,14 @@ pub enum CallError {
         /// The name of the question.
         key: String,
     },
+    /// The question was put ten times, and no answer to it fitted.
+    #[error("none of the answers to `{key}` fits what the server asks: {violation}")]
+    Unfit {
+        /// The name of the question.
+        key: String,
+        /// What was wrong with the last answer.
+        violation: String,
+    },
     /// The server refused the call.
     #[error("the server refused the call: {} ({})", .0.message, .0.code.0)]
     Refused(ErrorData),

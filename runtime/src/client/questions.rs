@@ -15,12 +15,22 @@ use crate::host::Timestamp;
 const LATE_POLLS: u32 = 5;
 const LATE: Duration = Duration::from_secs(5);
 
+/// So often a question is put whose answers do not fit.
+pub(super) const TRIES: u32 = 10;
+
 /// What became of the questions of a task, by their keys.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     given: HashMap<String, Given>,
-    /// Why the last answer was refused.
-    refused: HashMap<String, String>,
+    refused: HashMap<String, Refused>,
+}
+
+/// Answers that the server refused.
+#[derive(Debug, Default)]
+struct Refused {
+    times: u32,
+    /// What was wrong with the last of them.
+    violation: String,
 }
 
 /// An answer that the server took.
@@ -66,9 +76,13 @@ impl Drive {
         let mut responses = InputResponses::new();
         for question in self.readable(open)? {
             let key = question.key.clone();
-            let violation = questions.refused.remove(&key);
+            let refused = questions.refused.get(&key);
+            if let Some(Refused { violation, .. }) = refused.filter(|it| it.times >= TRIES) {
+                let violation = violation.clone();
+                return Err(CallError::Unfit { key, violation });
+            }
             let question = Question {
-                violation,
+                violation: refused.map(|refused| refused.violation.clone()),
                 ..question
             };
             responses.insert(key, self.ask(question).await?.into());
@@ -96,7 +110,9 @@ impl Drive {
     fn note(&self, questions: &mut Questions, key: String, refused: Option<String>) {
         match refused {
             Some(violation) => {
-                questions.refused.insert(key, violation);
+                let refused = questions.refused.entry(key).or_default();
+                refused.times += 1;
+                refused.violation = violation;
             }
             None => questions.given(key, self.connection.host.now()),
         }

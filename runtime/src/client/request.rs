@@ -1,6 +1,6 @@
 //! `tools/call`, with the questions that come before its answer.
 
-use std::{convert::Infallible, time::Duration};
+use std::{collections::HashMap, convert::Infallible, time::Duration};
 
 use rmcp::{
     model::{
@@ -10,10 +10,20 @@ use rmcp::{
     service::{PeerRequestOptions, ServiceError},
 };
 
-use super::{CallError, Question, connection::Hearing, drive::Drive, work::On};
+use super::{CallError, Question, connection::Hearing, drive::Drive, questions::TRIES, work::On};
 
 /// How long to wait where the server wants the call again without having asked anything.
 const AGAIN: Duration = Duration::from_millis(250);
+
+/// The round whose questions were put last.
+#[derive(Debug, Default)]
+struct Round {
+    state: Option<String>,
+    /// What each was at first, by its key.
+    messages: HashMap<String, String>,
+    /// How often they were put.
+    times: u32,
+}
 
 /// What became of a call.
 pub(super) enum Reply {
@@ -27,6 +37,7 @@ impl Drive {
         &self,
         mut params: CallToolRequestParams,
     ) -> Result<Reply, CallError> {
+        let mut put = Round::default();
         loop {
             let round = match self.send(params.clone()).await? {
                 ServerResult::CallToolResult(result) => return Ok(Reply::Result(result)),
@@ -41,13 +52,17 @@ impl Drive {
                 ServerResult::InputRequiredResult(round) => round,
                 other => return Err(unknown(None, other)),
             };
+            if round.request_state.is_none() || round.request_state != put.state {
+                put = Round::default();
+            }
+            put.state.clone_from(&round.request_state);
             params.request_state = round.request_state;
             let asked = round.input_requests.unwrap_or_default();
             params.input_responses = if asked.is_empty() {
                 self.pause(AGAIN).await;
                 None
             } else {
-                Some(self.answer_round(asked).await?)
+                Some(self.answer_round(asked, &mut put).await?)
             };
         }
     }
@@ -94,12 +109,24 @@ impl Drive {
         }
     }
 
-    /// The answers to a round, whose keys mean nothing in the next one.
-    async fn answer_round(&self, asked: InputRequests) -> Result<InputResponses, CallError> {
+    /// The answers to a round, whose keys mean nothing in the next one. What is put again under the
+    /// same state was answered in a way that does not fit (SEP-2322).
+    async fn answer_round(
+        &self,
+        asked: InputRequests,
+        put: &mut Round,
+    ) -> Result<InputResponses, CallError> {
         let questions = self.readable(asked)?;
+        put.times += 1;
         let mut responses = InputResponses::new();
-        for question in questions {
+        for mut question in questions {
             let key = question.key.clone();
+            question.violation = put.violation(&question);
+            if put.times > TRIES
+                && let Some(violation) = question.violation.clone()
+            {
+                return Err(CallError::Unfit { key, violation });
+            }
             responses.insert(key, self.ask(question).await?.into());
         }
         Ok(responses)
@@ -117,6 +144,20 @@ impl Drive {
             }
         });
         questions.collect()
+    }
+}
+
+impl Round {
+    /// What was wrong with the answer to this question, which servers put in front of it.
+    fn violation(&mut self, question: &Question) -> Option<String> {
+        let Some(first) = self.messages.get(&question.key) else {
+            let (key, message) = (question.key.clone(), question.message.clone());
+            self.messages.insert(key, message);
+            return None;
+        };
+        let before = question.message.strip_suffix(first.as_str());
+        let violation = before.map(str::trim_end).filter(|it| !it.is_empty());
+        Some(violation.unwrap_or(&question.message).to_owned())
     }
 }
 

@@ -115,6 +115,23 @@ async fn c08_a_refused_answer_is_asked_for_again_with_the_reason() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn c08_whoever_has_no_answer_that_fits_is_not_asked_for_ever() {
+    let server = tasked(json!({}), [asks(["sure"])]);
+    for _ in 0..20 {
+        server.refuse("tasks/update", -32602, "`sure` must be a boolean");
+    }
+    let person = Recorder::default();
+    let client = answering(&server, person.clone()).await;
+    let error = client.call("order", json!({})).finish().await.unwrap_err();
+    let CallError::Unfit { key, violation } = error else {
+        panic!("{error}");
+    };
+    assert_eq!([key, violation], ["sure", "`sure` must be a boolean"]);
+    assert_eq!(person.asked().len(), 10);
+    assert_eq!(server.count("tasks/cancel"), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn c08_answers_that_are_refused_together_are_sent_one_by_one() {
     let states = [asks(["one", "two"]), asks(["two"]), completed("tea")];
     let server = tasked(json!({}), states);

@@ -1,9 +1,11 @@
 //! The client against a real server.
 
+use std::sync::{Arc, Mutex};
+
 use rmcp::transport::StreamableHttpClientTransport;
 use serde_json::json;
 use siding::{
-    client::{Answer, CallError, Client, Event, Question},
+    client::{Answer, CallError, Client, ClientBuilder, Event, Question},
     prelude::*,
 };
 use tokio::{net::TcpListener, time::Duration};
@@ -43,6 +45,31 @@ async fn brew(ctx: &mut Ctx) -> Result<String> {
 #[mcp_tool]
 async fn greet(name: String) -> String {
     format!("Hello, {name}!")
+}
+
+/// Makes a client one of its kind.
+type Kind = fn(ClientBuilder) -> ClientBuilder;
+
+/// The question as each of these clients is asked it, until it gives up.
+async fn stubborn(kind: Kind) -> Vec<Option<String>> {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let seen = asked.clone();
+    let wrong = move |question: Question| {
+        seen.lock().unwrap().push(question.violation);
+        async { Answer::Accept(json!({ "leaves": 3 })) }
+    };
+    let (near, far) = tokio::io::duplex(4096);
+    let (reader, writer) = tokio::io::split(far);
+    let _server = tokio::spawn(server().serve(reader, writer));
+    let builder = kind(Client::builder("tests", "1.0.0")).answers(wrong);
+    let client = builder.connect(near).await.unwrap();
+    let error = client.call("brew", json!({})).finish().await.unwrap_err();
+    let CallError::Unfit { key, violation } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(key, "leaves");
+    assert_eq!(violation, "`value` is missing.");
+    asked.lock().unwrap().clone()
 }
 
 fn server() -> Server {
@@ -197,4 +224,57 @@ async fn c10_bad_arguments_and_unknown_tools_of_ours_are_told_apart() {
         .await
         .unwrap_err();
     assert!(matches!(error, CallError::Refused(_)), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn c08_a_round_whose_answers_never_fit_ends_with_the_reason() {
+    let kinds: [Kind; 2] = [ClientBuilder::without_tasks, |builder| builder];
+    for kind in kinds {
+        let asked = stubborn(kind).await;
+        assert_eq!(asked.len(), 10);
+        assert_eq!(asked[0], None);
+        let violation = Some("`value` is missing.".to_owned());
+        assert!(asked[1..].iter().all(|it| *it == violation), "{asked:?}");
+    }
+}
+
+/// Asks one question of each kind of client.
+#[mcp_tool(task = "optional", poll = "5ms")]
+async fn pick(ctx: &mut Ctx) -> Result<String> {
+    let leaves: u8 = ctx.input("How many leaves?").await?;
+    Ok(format!("{leaves} leaves"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn c08_a_client_can_be_told_to_follow_no_tasks_and_to_be_an_older_one() {
+    let three = |_: Question| async { Answer::Accept(json!({ "value": 3 })) };
+    let kinds: [(Kind, &[&str]); 3] = [
+        (|builder| builder, &["created", "completed"]),
+        (ClientBuilder::without_tasks, &["result"]),
+        (ClientBuilder::older, &["result"]),
+    ];
+    for (kind, expected) in kinds {
+        let (near, far) = tokio::io::duplex(4096);
+        let (reader, writer) = tokio::io::split(far);
+        let _server = tokio::spawn(
+            Server::new("tea", "1.0.0")
+                .tool::<pick>()
+                .serve(reader, writer),
+        );
+        let builder = kind(Client::builder("tests", "1.0.0")).answers(three);
+        let client = builder.connect(near).await.unwrap();
+        let (events, error) = all(client.call("pick", json!({})).events()).await;
+        assert!(error.is_none(), "{error:?}");
+        let ends: Vec<_> = words(&events)
+            .iter()
+            .filter_map(|word| word.split_once(' ').map(|(kind, _)| kind.to_owned()))
+            .filter(|kind| !["asked", "status"].contains(&kind.as_str()))
+            .collect();
+        assert_eq!(ends, expected);
+        let last = events.last().unwrap();
+        let (Event::Result(result) | Event::Completed(result)) = last else {
+            panic!("{last:?}");
+        };
+        assert_eq!(text(result), "3 leaves");
+    }
 }
