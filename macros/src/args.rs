@@ -71,7 +71,8 @@ pub(crate) struct ToolOptions {
     pub(crate) mode: Option<Mode>,
     pub(crate) ttl: Option<Duration>,
     pub(crate) poll: Option<Duration>,
-    pub(crate) detach: Detach,
+    /// `None` where it cannot be read; then nothing is judged by it.
+    pub(crate) detach: Option<Detach>,
     pub(crate) max_running: Option<u32>,
     pub(crate) hints: Hints,
     /// The warnings that are not wanted.
@@ -81,7 +82,10 @@ pub(crate) struct ToolOptions {
 impl ToolOptions {
     pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let entries = attribute::entries(tokens, KNOWN, errors);
-        let mut options = Self::default();
+        let mut options = Self {
+            detach: Some(Detach::default()),
+            ..Self::default()
+        };
         for entry in &entries {
             options.read(entry, errors);
         }
@@ -123,7 +127,7 @@ impl ToolOptions {
             "description" => self.description = entry.string(errors),
             "ttl" => self.ttl = duration(entry, errors),
             "poll" => self.poll = duration(entry, errors),
-            "detach" => self.detach = detach(entry, errors).unwrap_or_default(),
+            "detach" => self.detach = detach(entry, errors),
             "max_running" => self.max_running = entry.positive(errors),
             "read_only" => self.hints.read_only = entry.bool(errors),
             "destructive" => self.hints.destructive = entry.bool(errors),

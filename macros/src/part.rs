@@ -60,7 +60,7 @@ impl Part {
             },
             // It is the tool's, and the tool is not known.
             mode: None,
-            detach: Detach::Manual,
+            detach: Some(Detach::Manual),
             allowed: &options.allowed,
         };
         let found = body::rewrite(&mut function.body, &surroundings, errors);

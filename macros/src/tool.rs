@@ -79,7 +79,7 @@ impl Tool {
                 written_out.visit_type_mut(ty);
             }
         }
-        if options.detach == Detach::Manual && context(&parameters).is_none() {
+        if options.detach == Some(Detach::Manual) && context(&parameters).is_none() {
             errors.push(&function.sig.ident, diagnostics::manual_without_context());
         }
         let surroundings = Surroundings {

@@ -38,7 +38,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) runtime: &'a Runtime,
     pub(crate) context: Access<'a>,
     pub(crate) mode: Option<Mode>,
-    pub(crate) detach: Detach,
+    pub(crate) detach: Option<Detach>,
     /// The warnings that are not wanted.
     pub(crate) allowed: &'a [Warning],
 }

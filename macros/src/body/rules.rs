@@ -25,7 +25,10 @@ impl Rewriter<'_> {
             diagnostics::operation_without_task(spelled)
         } else if let Some(message) = self.place.refusal(&spelled, waits) {
             message
-        } else if matches!(chain.kind, Kind::Detach) && detach != Detach::Manual && mode.is_some() {
+        } else if matches!(chain.kind, Kind::Detach)
+            && detach.is_some_and(|detach| detach != Detach::Manual)
+            && mode.is_some()
+        {
             diagnostics::detach_without_manual()
         } else if !chain.awaited {
             diagnostics::operation_not_awaited(spelled)

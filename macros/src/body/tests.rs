@@ -13,7 +13,7 @@ fn operations(mut body: Block) -> Result<Vec<String>, String> {
         runtime: &Runtime::new(None),
         context: Access::Named(&context),
         mode: Some(Mode::Required),
-        detach: Detach::Always,
+        detach: Some(Detach::Always),
         allowed: &[],
     };
     let found = rewrite(&mut body, &surroundings, &mut errors);

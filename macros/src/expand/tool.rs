@@ -135,9 +135,9 @@ fn definition(tool: &Tool) -> TokenStream {
         open_world,
     } = options.hints;
     let (delay, manual) = match options.detach {
-        Detach::Always => (None, None),
-        Detach::After(delay) => (Some(millis(delay)), None),
-        Detach::Manual => (None, Some(quote!(.detach_manual()))),
+        None | Some(Detach::Always) => (None, None),
+        Some(Detach::After(delay)) => (Some(millis(delay)), None),
+        Some(Detach::Manual) => (None, Some(quote!(.detach_manual()))),
     };
     let settings = [
         setting("title", options.title.as_ref()),
