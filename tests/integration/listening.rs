@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 use siding::prelude::*;
-use tokio::time::{Duration, sleep};
+use tokio::{
+    task::yield_now,
+    time::{Duration, sleep},
+};
 
 use crate::support::{Declares, Http, Wire, accepted};
 
@@ -28,8 +31,23 @@ async fn panics(ctx: &mut Ctx) -> Result<bool> {
     Ok(sure)
 }
 
+/// Gets from one thing to the next without a pause in between.
+#[mcp_tool(task = "required")]
+async fn hurry(ctx: &mut Ctx) -> Result<bool> {
+    let sure: bool = ctx.input("Sure?").await?;
+    for part in ["first", "second", "third"] {
+        ctx.status(part);
+        ctx.step(part, async {
+            yield_now().await;
+            siding::Ok(())
+        })
+        .await?;
+    }
+    Ok(sure)
+}
+
 fn server() -> Server {
-    Server::new("asks", "1.0.0").tools(tools![ask, panics])
+    Server::new("asks", "1.0.0").tools(tools![ask, hurry, panics])
 }
 
 fn listen(ids: Value) -> Value {
@@ -117,6 +135,24 @@ async fn w12_what_is_told_is_what_get_tells_in_the_middle_and_at_the_end() {
         }
     };
     assert_eq!(last, as_notified(wire.get(&id).await));
+}
+
+#[tokio::test(start_paused = true)]
+async fn w12_changes_that_come_faster_than_they_are_told_are_told_nevertheless() {
+    let mut wire = Wire::tasks(server());
+    let id = wire.task("hurry", json!({})).await;
+    wire.until(&id, "input_required").await;
+    let subscription = wire.send("subscriptions/listen", listen(json!([id]))).await;
+    wire.incoming("notifications/tasks").await;
+    wire.accept(&id, "sure", json!({ "value": true })).await;
+    let expected = [
+        "working",
+        "working: first",
+        "working: second",
+        "working: third",
+        "completed",
+    ];
+    assert_eq!(story(&mut wire, subscription).await, expected);
 }
 
 #[tokio::test(start_paused = true)]

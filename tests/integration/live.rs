@@ -16,10 +16,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 use siding::prelude::*;
-use tokio::{
-    net::TcpListener,
-    time::{Duration, sleep},
-};
+use tokio::{net::TcpListener, time::Duration};
 
 use crate::support::{Declares, Wire, accepted, text};
 
@@ -106,7 +103,7 @@ async fn u10_an_older_client_is_asked_in_the_same_order_and_charged_once() {
     assert_eq!(answer(&mut wire, value(json!(4))).await, "How many guests?");
     // Of two questions at once, the second is put when the first is answered.
     let first = wire.incoming("elicitation/create").await;
-    sleep(Duration::from_secs(1)).await;
+    wire.hear(Duration::from_secs(1)).await;
     assert_eq!(wire.unread().count(), 0);
     assert_eq!(first["params"]["message"], "Your name?");
     wire.respond(&first, value(json!("Ada"))).await;

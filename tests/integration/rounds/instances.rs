@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use futures::future::join_all;
 use serde_json::json;
 use siding::prelude::*;
-use tokio::time::{Duration, sleep};
+use tokio::time::{Duration, Instant, sleep};
 
 use super::{item, open, shop, size, sure};
 use crate::support::{Declares, Wire, text};
@@ -146,6 +146,21 @@ async fn u24_a_retry_joins_the_leg_that_its_first_attempt_began() {
     }
     assert_eq!(world.runs.load(Relaxed), 2);
     assert_eq!(world.charged.load(Relaxed), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sleep_that_is_over_is_over_where_the_clock_is_behind() {
+    let store = MemoryStore::new();
+    let (server, world) = shop();
+    let mut wire = Wire::modern(server.store(store.clone()), Declares::Elicitation);
+    let asked = wire.call("nap", json!({})).await.unwrap();
+    wire.close().await;
+    // Its clock begins now, as the other's did a minute ago.
+    let mut wire = Wire::modern(open(&world).store(store), Declares::Elicitation);
+    let began = Instant::now();
+    let done = wire.again("nap", json!({}), &asked, sure(true)).await;
+    assert!(text(&done.unwrap()).starts_with("true"));
+    assert_eq!(began.elapsed().as_secs(), 0);
 }
 
 mod changed {

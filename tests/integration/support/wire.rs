@@ -8,7 +8,7 @@ use siding::{ServeError, Server, host::Host};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf},
     task::JoinHandle,
-    time::{Duration, sleep},
+    time::{Duration, sleep, timeout},
 };
 
 use super::{TASKS, VirtualHost};
@@ -194,6 +194,16 @@ impl Wire {
             }
             self.read().await;
         }
+    }
+
+    /// Takes in what the server says meanwhile, for [`unread`](Self::unread).
+    pub(crate) async fn hear(&mut self, time: Duration) {
+        let heard = async {
+            loop {
+                self.read().await;
+            }
+        };
+        let _over = timeout(time, heard).await;
     }
 
     /// The requests and notifications that came and that nobody looked at.
