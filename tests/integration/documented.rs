@@ -45,6 +45,41 @@ fn every_reason_that_an_error_gives_stands_in_the_table_of_errors() {
     assert_eq!(documented, given);
 }
 
+#[test]
+fn every_operation_of_a_context_and_of_a_question_stands_among_what_a_tool_can_do() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = fs::read_to_string(root.join("docs/tools.md")).unwrap();
+    let documented = |call: String| page.contains(&call);
+    let operations = methods(&root.join("runtime/src/ctx/mod.rs"));
+    assert!(operations.contains("detach"), "{operations:?}");
+    for name in operations {
+        assert!(documented(format!("`ctx.{name}(")), "{name}");
+    }
+    let mut options = methods(&root.join("runtime/src/input/question.rs"));
+    assert!(options.contains("timeout"), "{options:?}");
+    // What only expansions call.
+    for hidden in ["new", "at"] {
+        assert!(options.remove(hidden), "{hidden}");
+    }
+    for name in options {
+        assert!(documented(format!("`.{name}(")), "{name}");
+    }
+}
+
+/// The public functions of a source file.
+fn methods(file: &Path) -> BTreeSet<String> {
+    let source = fs::read_to_string(file).unwrap();
+    let lines = source.lines().filter_map(|line| {
+        let line = line.trim_start().strip_prefix("pub ")?;
+        let line = line
+            .trim_start_matches("const ")
+            .trim_start_matches("async ");
+        let name = line.strip_prefix("fn ")?;
+        name.split(['(', '<']).next().map(str::to_owned)
+    });
+    lines.collect()
+}
+
 /// Collects what stands in `because("..")` in the sources under `folder`.
 fn reasons(folder: &Path, given: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
