@@ -15,13 +15,18 @@ use super::{CallError, Question, connection::Hearing, drive::Drive, questions::T
 /// How long to wait where the server wants the call again without having asked anything.
 const AGAIN: Duration = Duration::from_millis(250);
 
-/// The round whose questions were put last.
+/// The round whose questions were put last. Where a server gives no state, all are one round to it.
 #[derive(Debug, Default)]
 struct Round {
     state: Option<String>,
-    /// What each was at first, by its key.
-    messages: HashMap<String, String>,
-    /// How often they were put.
+    put: HashMap<String, Put>,
+}
+
+/// A question that was put.
+#[derive(Debug)]
+struct Put {
+    /// What the person read at first.
+    message: String,
     times: u32,
 }
 
@@ -37,7 +42,7 @@ impl Drive {
         &self,
         mut params: CallToolRequestParams,
     ) -> Result<Reply, CallError> {
-        let mut put = Round::default();
+        let mut last = Round::default();
         loop {
             let round = match self.send(params.clone()).await? {
                 ServerResult::CallToolResult(result) => return Ok(Reply::Result(result)),
@@ -52,17 +57,19 @@ impl Drive {
                 ServerResult::InputRequiredResult(round) => round,
                 other => return Err(unknown(None, other)),
             };
-            if round.request_state.is_none() || round.request_state != put.state {
-                put = Round::default();
+            if round.request_state != last.state {
+                last = Round {
+                    state: round.request_state.clone(),
+                    put: HashMap::new(),
+                };
             }
-            put.state.clone_from(&round.request_state);
             params.request_state = round.request_state;
             let asked = round.input_requests.unwrap_or_default();
             params.input_responses = if asked.is_empty() {
                 self.pause(AGAIN).await;
                 None
             } else {
-                Some(self.answer_round(asked, &mut put).await?)
+                Some(self.answer_round(asked, &mut last).await?)
             };
         }
     }
@@ -114,19 +121,24 @@ impl Drive {
     async fn answer_round(
         &self,
         asked: InputRequests,
-        put: &mut Round,
+        round: &mut Round,
     ) -> Result<InputResponses, CallError> {
-        let questions = self.readable(asked)?;
-        put.times += 1;
+        let mut questions = self.readable(asked)?;
+        for question in &mut questions {
+            question.violation = round.put(question);
+        }
+        // Others of the round come again along with the one that does not fit.
+        let stuck = questions.iter().filter(|it| round.is_stuck(&it.key));
+        if let Some(question) = stuck.min_by_key(|it| it.violation.is_none()) {
+            let unsaid = || "it is asked again, without a reason".to_owned();
+            return Err(CallError::Unfit {
+                key: question.key.clone(),
+                violation: question.violation.clone().unwrap_or_else(unsaid),
+            });
+        }
         let mut responses = InputResponses::new();
-        for mut question in questions {
+        for question in questions {
             let key = question.key.clone();
-            question.violation = put.violation(&question);
-            if put.times > TRIES
-                && let Some(violation) = question.violation.clone()
-            {
-                return Err(CallError::Unfit { key, violation });
-            }
             responses.insert(key, self.ask(question).await?.into());
         }
         Ok(responses)
@@ -148,16 +160,24 @@ impl Drive {
 }
 
 impl Round {
-    /// What was wrong with the answer to this question, which servers put in front of it.
-    fn violation(&mut self, question: &Question) -> Option<String> {
-        let Some(first) = self.messages.get(&question.key) else {
-            let (key, message) = (question.key.clone(), question.message.clone());
-            self.messages.insert(key, message);
+    /// Counts that the question is put. Gives what was wrong with the answer before, which servers
+    /// write in front of it.
+    fn put(&mut self, question: &Question) -> Option<String> {
+        let put = self.put.entry(question.key.clone()).or_insert_with(|| Put {
+            message: question.message.clone(),
+            times: 0,
+        });
+        put.times += 1;
+        if question.message == put.message {
             return None;
-        };
-        let before = question.message.strip_suffix(first.as_str());
-        let violation = before.map(str::trim_end).filter(|it| !it.is_empty());
-        Some(violation.unwrap_or(&question.message).to_owned())
+        }
+        let before = question.message.strip_suffix(&put.message);
+        Some(before.unwrap_or(&question.message).trim_end().to_owned())
+    }
+
+    /// Whether the question was put often enough.
+    fn is_stuck(&self, key: &str) -> bool {
+        self.put.get(key).is_some_and(|put| put.times > TRIES)
     }
 }
 

@@ -79,6 +79,60 @@ async fn c09_a_round_that_nobody_can_answer_is_an_error() {
     assert_eq!(server.count("tools/call"), 1);
 }
 
+#[tokio::test(start_paused = true)]
+async fn c08_a_server_without_state_that_asks_the_same_for_ever_is_left() {
+    let server = FakeServer::new();
+    for _ in 0..20 {
+        let asked = json!({ "sure": form("Sure?"), "name": form("Name?") });
+        let round = json!({ "resultType": "input_required", "inputRequests": asked });
+        server.reply(Reply::result(round));
+    }
+    let client = answering(&server, yes).await;
+    let (events, error) = all(client.call("order", json!({})).events()).await;
+    let Some(CallError::Unfit { key, violation }) = error else {
+        panic!("{error:?}");
+    };
+    assert_eq!(
+        [key, violation],
+        ["name", "it is asked again, without a reason"]
+    );
+    assert_eq!(events.len(), 20);
+}
+
+#[tokio::test(start_paused = true)]
+async fn c08_of_a_round_that_comes_again_only_what_does_not_fit_has_a_violation() {
+    let server = FakeServer::new();
+    let round = |sure: &str| {
+        let asked = json!({ "name": form("Name?"), "sure": form(sure) });
+        Reply::round(asked, "s-1")
+    };
+    server.reply(round("Sure?"));
+    server.reply(round("That is no boolean. Sure?"));
+    server.reply(round("Please be sure."));
+    server.reply(Reply::text("ordered"));
+    let (tells, told) = std::sync::mpsc::channel();
+    let person = move |question: Question| {
+        tells.send((question.key, question.violation)).unwrap();
+        async { Answer::Accept(json!({ "value": true })) }
+    };
+    let client = answering(&server, person).await;
+    client.call("order", json!({})).finish().await.unwrap();
+    let told: Vec<_> = told.try_iter().collect();
+    let told: Vec<_> = told
+        .iter()
+        .map(|(key, violation)| (key.as_str(), violation.as_deref()))
+        .collect();
+    let expected = [
+        ("name", None),
+        ("sure", None),
+        ("name", None),
+        ("sure", Some("That is no boolean.")),
+        ("name", None),
+        ("sure", Some("Please be sure.")),
+    ];
+    assert_eq!(told, expected);
+}
+
 fn question() -> Reply {
     Reply::question("elicitation/create", form("Sure?")["params"].clone())
 }
