@@ -90,6 +90,21 @@ pub trait Host: fmt::Debug + Send + Sync + 'static {
     fn random(&self) -> [u8; 16];
 }
 
+impl dyn Host + '_ {
+    /// Ready after `pause`.
+    pub(crate) async fn pass(&self, pause: Duration) {
+        self.sleep_until(self.now().after(pause)).await;
+    }
+
+    /// Ready at `time`; never where there is none.
+    pub(crate) async fn reached(&self, time: Option<Timestamp>) {
+        match time {
+            Some(time) => self.sleep_until(time).await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
 /// The clock and the random source of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemHost;

@@ -3,7 +3,6 @@
 use std::{
     convert::Infallible,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
 };
 
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
@@ -74,7 +73,7 @@ impl Drive {
                 never = self.tell(&mut progress) => match never {},
                 ended = self.drive(call.target) => ended.map(Some),
                 () = cancelled(call.token) => Ok(None),
-                () = self.reached(deadline) => Err(CallError::TimedOut { id: self.work.task() }),
+                () = self.connection.host.reached(deadline) => Err(CallError::TimedOut { id: self.work.task() }),
             }
         };
         let id = self.work.task();
@@ -116,25 +115,10 @@ impl Drive {
     /// Puts a question to whoever answers here.
     pub(super) async fn ask(&self, question: Question) -> Result<Response, CallError> {
         let respondent = &*self.connection.respondent;
-        if !question.is_for(respondent) {
-            return Err(question.unanswerable());
-        }
+        let question = question.put_to(respondent)?;
         self.emit(Event::Asked(question.clone())).await;
         let answer = respondent.respond(&question).await;
         Response::of(answer).ok_or_else(|| question.unanswerable())
-    }
-
-    pub(super) async fn pause(&self, pause: Duration) {
-        let host = &self.connection.host;
-        host.sleep_until(host.now().after(pause)).await;
-    }
-
-    /// Ready at `time`, never where there is none.
-    pub(super) async fn reached(&self, time: Option<Timestamp>) {
-        match time {
-            Some(time) => self.connection.host.sleep_until(time).await,
-            None => std::future::pending().await,
-        }
     }
 
     /// Tells of progress for as long as it is polled.

@@ -11,7 +11,7 @@ use std::{
 
 use crate::{
     Result,
-    engine::leg::{Entered, Fault, Leg, Operation},
+    engine::leg::{Entered, Leg, Operation},
     journal::{Entry, Kind},
 };
 
@@ -19,24 +19,28 @@ use crate::{
 #[must_use = "the call becomes a task when it is awaited"]
 pub struct Detaching<'a> {
     leg: Arc<Leg>,
-    reached: bool,
-    /// Under what the outcome is kept, once it was reached.
-    key: Option<String>,
+    stage: Stage,
     borrows: PhantomData<&'a mut ()>,
+}
+
+enum Stage {
+    New,
+    /// The driver of the leg was asked to make it a task; what comes of it is kept under this key.
+    Asked {
+        key: String,
+    },
+    Done,
 }
 
 impl Detaching<'_> {
     pub(super) const fn new(leg: Arc<Leg>) -> Self {
         Self {
             leg,
-            reached: false,
-            key: None,
+            stage: Stage::New,
             borrows: PhantomData,
         }
     }
-}
 
-impl Detaching<'_> {
     /// The outcome, where there is nothing to wait for.
     fn reach(&mut self) -> Poll<Result<()>> {
         let entered = self.leg.enter(Operation {
@@ -49,16 +53,12 @@ impl Detaching<'_> {
             Entered::Stopped => Poll::Pending,
             Entered::Closed(error) => Poll::Ready(Err(error)),
             // Whatever came of it then: the code behind it went on by it.
-            Entered::Replayed(entry) => match entry.outcome() {
-                Ok(outcome) => Poll::Ready(outcome),
-                Err(error) => {
-                    self.leg
-                        .stop(Fault::unreadable(entry.kind(), entry.key(), &error));
-                    Poll::Pending
-                }
-            },
+            Entered::Replayed(entry) => {
+                let outcome = self.leg.read(&entry, entry.outcome());
+                outcome.map_or(Poll::Pending, Poll::Ready)
+            }
             Entered::Live(key) if self.leg.can_detach() => {
-                self.key = Some(key);
+                self.stage = Stage::Asked { key };
                 self.leg.ask_to_detach();
                 Poll::Pending
             }
@@ -78,16 +78,16 @@ impl Future for Detaching<'_> {
     type Output = Result<()>;
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
-        if !self.reached {
-            self.reached = true;
-            return self.reach();
-        }
-        let Some(key) = &self.key else {
-            return Poll::Pending;
-        };
-        match self.leg.detached() {
-            Some(outcome) => self.done(key, outcome),
-            None => Poll::Pending,
+        match std::mem::replace(&mut self.stage, Stage::Done) {
+            Stage::New => self.reach(),
+            Stage::Asked { key } => {
+                if let Some(outcome) = self.leg.detached() {
+                    return self.done(&key, outcome);
+                }
+                self.stage = Stage::Asked { key };
+                Poll::Pending
+            }
+            Stage::Done => Poll::Pending,
         }
     }
 }

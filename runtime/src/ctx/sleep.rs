@@ -12,7 +12,7 @@ use std::{
 
 use crate::{
     Result, ToolError,
-    engine::leg::{Entered, Fault, Leg, Mark, Operation, Waiting},
+    engine::leg::{Entered, Leg, Mark, Operation, Waiting},
     host::BoxFuture,
     journal::{Entry, Kind},
 };
@@ -67,13 +67,9 @@ impl Sleeping<'_> {
             Entered::Replayed(_) if leg.is_closing() => {
                 return Poll::Ready(Err(ToolError::cancelled()));
             }
-            Entered::Replayed(entry) => match entry.tells() {
-                Ok(until) => (entry.key().into(), Some(until)),
-                Err(error) => {
-                    let fault = Fault::unreadable(Kind::Asleep, entry.key(), &error);
-                    leg.stop(fault);
-                    return Poll::Pending;
-                }
+            Entered::Replayed(entry) => match leg.read(&entry, entry.tells()) {
+                Some(until) => (entry.key().into(), Some(until)),
+                None => return Poll::Pending,
             },
         };
         let until = known.unwrap_or_else(|| leg.host.now().after(self.pause));

@@ -12,7 +12,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     Result, ToolError,
-    engine::leg::{Entered, Fault, Leg, Operation},
+    engine::leg::{Entered, Leg, Operation},
     host::BoxFuture,
     journal::{Entry, Kind},
 };
@@ -181,12 +181,9 @@ pub(super) async fn keep<T: DeserializeOwned>(leg: &Leg, entry: Entry) -> Result
 
 /// What the entry of a step hands on.
 pub(super) async fn outcome<T: DeserializeOwned>(leg: &Leg, entry: &Entry) -> Result<T> {
-    match entry.outcome() {
-        Ok(outcome) => outcome,
-        Err(error) => {
-            leg.stop(Fault::unreadable(entry.kind(), entry.key(), &error));
-            std::future::pending().await
-        }
+    match leg.read(entry, entry.outcome()) {
+        Some(outcome) => outcome,
+        None => std::future::pending().await,
     }
 }
 

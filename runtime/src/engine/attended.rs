@@ -10,7 +10,7 @@ use super::{
     Rejection, Reply, Shared,
     ends::failed,
     hold::Hold,
-    leg::{self, Fault, Leg, Parking, Reach, Way},
+    leg::{Fault, Leg, Parking, Reach, Way},
     machine::{self, LegEvent, Refusal},
     rounds::too_late,
     runner::{Registration, span, wind_down},
@@ -70,11 +70,7 @@ impl From<Unwritten> for ProtocolError {
 impl Shared {
     /// Runs a call until there is something to answer its client with.
     pub(super) async fn attend(self: &Arc<Self>, call: Attended) -> Result<Reply, Rejection> {
-        // A server that stops from here on waits for the call.
-        let _begins = self.legs.token();
-        if self.closing.is_cancelled() {
-            return Err(shutting_down().into());
-        }
+        let _begins = self.begins()?;
         self.has_place(&call).await?;
         let (reply, replied) = oneshot::channel();
         let shared = self.clone();
@@ -88,8 +84,7 @@ impl Shared {
     /// that neither asks nor becomes a task needs none.
     async fn has_place(&self, call: &Attended) -> Result<(), ProtocolError> {
         let tool = self.tools.get(call.origin.tool.as_str());
-        let mut operations = tool.iter().flat_map(|tool| tool.definition.operations);
-        let asks = operations.any(|(kind, _)| *kind == "input");
+        let asks = tool.is_some_and(|tool| tool.definition.has("input"));
         let becomes_task = !matches!(call.reach.way, Way::Rounds { detaches: false });
         if !asks && !becomes_task {
             return Ok(());
@@ -110,17 +105,12 @@ impl Shared {
         let Some(tool) = self.tools.get(call.origin.tool.as_str()) else {
             return;
         };
-        let leg = Leg::new(leg::Parts {
-            origin: call.origin.clone(),
-            cancelled: CancellationToken::new(),
-            host: self.ledger.host.clone(),
-            limits: self.limits,
-            journal: Vec::new(),
-            reach: call.reach.clone(),
-            hold: None,
-            closing: false,
-            span: span(&call.origin, 1),
-        });
+        let leg = self.unwritten(
+            call.origin.clone(),
+            CancellationToken::new(),
+            call.reach.clone(),
+            span(&call.origin, 1),
+        );
         let mut running = Running::start(tool, &leg);
         let (answer, goes_on) = loop {
             match self.run_unwritten(&mut running, &leg, &call).await {
@@ -168,10 +158,7 @@ impl Shared {
             wind_down(host, &leg.cancelled).await;
         };
         let overdue = async {
-            match call.detach_at {
-                Some(at) => host.sleep_until(at).await,
-                None => std::future::pending().await,
-            }
+            host.reached(call.detach_at).await;
             // Whoever has left would never hear of the task.
             if call.left.is_cancelled() {
                 std::future::pending::<()>().await;

@@ -12,7 +12,6 @@ use super::{
     leg::{self, Leg, Link, Listens, Reach, Way},
     rounds::Retrying,
     runner::{self, Claimed},
-    shutting_down,
 };
 use crate::{
     decision::{Caller, Decision, decide},
@@ -198,7 +197,19 @@ impl Shared {
         reach: Reach,
         cancelled: CancellationToken,
     ) -> End {
-        let leg = Leg::new(leg::Parts {
+        let leg = self.unwritten(origin, cancelled, reach, tracing::Span::none());
+        runner::run_in_call(tool, &leg, self.host()).await
+    }
+
+    /// The leg of a call that is in no store.
+    pub(super) fn unwritten(
+        &self,
+        origin: Arc<Origin>,
+        cancelled: CancellationToken,
+        reach: Reach,
+        span: tracing::Span,
+    ) -> Arc<Leg> {
+        Leg::new(leg::Parts {
             origin,
             cancelled,
             host: self.ledger.host.clone(),
@@ -207,9 +218,8 @@ impl Shared {
             reach,
             hold: None,
             closing: false,
-            span: tracing::Span::none(),
-        });
-        runner::run_in_call(tool, &leg, self.host()).await
+            span,
+        })
     }
 
     /// Makes a task. It is in the store, and so known to every instance, before its first leg
@@ -219,11 +229,7 @@ impl Shared {
         origin: Arc<Origin>,
         ttl_ms: Option<u64>,
     ) -> Result<Arc<Record>, ProtocolError> {
-        // A server that stops from here on waits for the leg.
-        let _begins = self.legs.token();
-        if self.closing.is_cancelled() {
-            return Err(shutting_down());
-        }
+        let _begins = self.begins()?;
         let record = Record::created(origin, Delivery::Task, ttl_ms, self.lease());
         let record = Arc::new(record);
         self.write(record.clone(), Vec::new()).await?;
@@ -234,7 +240,6 @@ impl Shared {
     /// What is known of a new call of `tool` without looking at its request.
     fn origin(&self, tool: &Registered) -> Origin {
         let definition = &tool.definition;
-        let mut operations = definition.operations.iter();
         Origin {
             format: FORMAT,
             id: TaskId::from_random(self.host().random()),
@@ -249,7 +254,7 @@ impl Shared {
             client: Client::default(),
             created_at: self.host().now(),
             poll_ms: definition.poll_ms,
-            cleans_up: operations.any(|(kind, _)| *kind == "cleanup"),
+            cleans_up: definition.has("cleanup"),
         }
     }
 }

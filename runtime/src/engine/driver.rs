@@ -1,19 +1,18 @@
 //! The driver of a server: goes on with what is due, forgets what is over, and stops what somebody
 //! else ended, with nobody calling.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use super::{Shared, ledger::Rejected, machine::Event, runner::Claimed};
+use super::{PAUSE, Shared, machine::Event, runner::Claimed};
 use crate::{
     host::Timestamp,
+    journal::Entry,
     record::{Life, Record, TaskId},
     store::{Runnable, StoreError},
 };
 
 /// No more than this many are taken from the store at a time.
 const BATCH: usize = 64;
-/// How long to wait after the store failed.
-const PAUSE: Duration = Duration::from_secs(1);
 
 /// Works until the server stops. It ends between two writes: a claim that is written has its leg,
 /// which lets go of it in its turn.
@@ -21,10 +20,9 @@ pub(super) async fn drive(shared: Arc<Shared>) {
     let work = async {
         while let Err(error) = work(&shared).await {
             tracing::error!(%error, "the task store failed; trying again");
-            let host = shared.host();
             tokio::select! {
                 () = shared.closing.cancelled() => return,
-                () = host.sleep_until(host.now().after(PAUSE)) => {}
+                () = shared.host().pass(PAUSE) => {}
             }
         }
     };
@@ -53,12 +51,6 @@ async fn work(shared: &Arc<Shared>) -> Result<(), StoreError> {
             }
         };
         let due = store.next_due(&shared.pool, looked).await?;
-        let due_moment = async {
-            match due {
-                Some(due) => shared.host().sleep_until(due).await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             // A server that stops claims nothing any more, whatever is due in the same moment.
             biased;
@@ -68,7 +60,7 @@ async fn work(shared: &Arc<Shared>) -> Result<(), StoreError> {
                 seen = changes.upto;
                 stop_ended(shared, &changes.ids).await?;
             }
-            () = due_moment => {}
+            () = shared.host().reached(due) => {}
         }
     }
 }
@@ -91,7 +83,7 @@ async fn alarm(shared: &Shared, record: &Arc<Record>, now: Timestamp) -> Result<
     match record.life {
         Life::Tombstone(until) if until <= now => shared.ledger.store.remove(id).await,
         _ => {
-            let alarmed = apply(shared, record.clone(), Event::Alarm).await?;
+            let alarmed = shared.ledger.attempt(record.clone(), Event::Alarm).await?;
             // Its time may have become another one meanwhile.
             if alarmed.is_some_and(|record| record.life != Life::Present) {
                 shared.raise(id);
@@ -129,11 +121,7 @@ async fn claims(shared: &Arc<Shared>, now: Timestamp) -> Result<bool, StoreError
 }
 
 async fn claim(shared: &Arc<Shared>, record: Arc<Record>) -> Result<(), StoreError> {
-    let fence = record.fence;
-    let claimed = apply(shared, record, Event::Claimed(shared.lease())).await?;
-    // Otherwise it only woke up, gave up, or somebody else has it.
-    if let Some(record) = claimed.filter(|record| record.fence != fence) {
-        let journal = shared.ledger.store.journal(record.id()).await?;
+    if let Some((record, journal)) = shared.claim(record).await? {
         shared.spawn_leg(Claimed::unattended(record, journal));
     }
     Ok(())
@@ -150,15 +138,22 @@ async fn stop_ended(shared: &Shared, ids: &[TaskId]) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The record after `event`, where it took place.
-async fn apply(
-    shared: &Shared,
-    record: Arc<Record>,
-    event: Event,
-) -> Result<Option<Arc<Record>>, StoreError> {
-    match shared.ledger.commit(record, event).await {
-        Ok((record, _)) => Ok(Some(record)),
-        Err(Rejected::Refused(_) | Rejected::Missing) => Ok(None),
-        Err(Rejected::Store(error)) => Err(error),
+impl Shared {
+    /// Claims the record, and gives it with its journal. `None` where it only woke up, gave up, or
+    /// somebody else has it.
+    pub(super) async fn claim(
+        &self,
+        record: Arc<Record>,
+    ) -> Result<Option<(Arc<Record>, Vec<Entry>)>, StoreError> {
+        let fence = record.fence;
+        let claimed = self
+            .ledger
+            .attempt(record, Event::Claimed(self.lease()))
+            .await?;
+        let Some(record) = claimed.filter(|record| record.fence != fence) else {
+            return Ok(None);
+        };
+        let journal = self.ledger.store.journal(record.id()).await?;
+        Ok(Some((record, journal)))
     }
 }

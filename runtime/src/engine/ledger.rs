@@ -77,4 +77,17 @@ impl Ledger {
             }
         }
     }
+
+    /// The record after `event`; `None` where the rules forbid it, or there is no record any more.
+    pub(super) async fn attempt(
+        &self,
+        known: Arc<Record>,
+        event: Event,
+    ) -> Result<Option<Arc<Record>>, StoreError> {
+        match self.commit(known, event).await {
+            Ok((record, _)) => Ok(Some(record)),
+            Err(Rejected::Refused(_) | Rejected::Missing) => Ok(None),
+            Err(Rejected::Store(error)) => Err(error),
+        }
+    }
 }

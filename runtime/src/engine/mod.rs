@@ -24,7 +24,7 @@ use std::{
 use serde_json::Value;
 use tokio_util::{
     sync::{CancellationToken, DropGuard},
-    task::TaskTracker,
+    task::{TaskTracker, task_tracker::TaskTrackerToken},
 };
 
 pub(crate) use self::calls::{Call, Rejection, Reply, Retry};
@@ -41,6 +41,8 @@ use crate::{
     tool::Registered,
 };
 
+/// How long to wait after the store failed.
+const PAUSE: Duration = Duration::from_secs(1);
 /// How long a claim lasts without a word from its leg.
 const LEASE: Duration = Duration::from_secs(30);
 /// How long a leg that cleans up may take.
@@ -93,7 +95,7 @@ impl Engine {
     /// Starts an engine. Must be called in a runtime.
     pub(crate) fn start(parts: Parts) -> Self {
         let stop = CancellationToken::new();
-        let worker = TaskId::from_random(parts.ledger.host.random()).to_string();
+        let worker = parts.ledger.random_name();
         let named = parts.tools.into_iter().map(|mut tool| {
             // Types are not among the operations, so the version tells such changes apart.
             tool.fingerprint = format!("{}\n{}", parts.server_version, tool.fingerprint);
@@ -141,8 +143,7 @@ impl Engine {
 
     /// Waits for `pause`.
     pub(crate) async fn pass(&self, pause: Duration) {
-        let host = self.shared.host();
-        host.sleep_until(host.now().after(pause)).await;
+        self.shared.host().pass(pause).await;
     }
 
     /// The task, if it is there for this owner. What belongs to others is not there, and only its
@@ -219,6 +220,15 @@ impl Engine {
 impl Shared {
     fn host(&self) -> &dyn Host {
         &*self.ledger.host
+    }
+
+    /// While this is held, a server that stops waits for what begins.
+    fn begins(&self) -> Result<TaskTrackerToken, ProtocolError> {
+        let begins = self.legs.token();
+        if self.closing.is_cancelled() {
+            return Err(shutting_down());
+        }
+        Ok(begins)
     }
 
     fn lease(&self) -> Lease {

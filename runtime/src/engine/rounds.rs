@@ -51,11 +51,7 @@ impl Shared {
         caller: Retrying,
         Retry { state, answers }: Retry,
     ) -> Result<Reply, Rejection> {
-        // A server that stops from here on waits for the leg.
-        let _begins = self.legs.token();
-        if self.closing.is_cancelled() {
-            return Err(shutting_down().into());
-        }
+        let _begins = self.begins()?;
         // Whoever is asked otherwise was given no handle.
         let by_rounds = matches!(caller.decision, Decision::Rounds | Decision::Task(_));
         let parts = state.split_once('.').filter(|_| by_rounds);
@@ -86,11 +82,10 @@ impl Shared {
         }
         // What would be a task at once, had it been called like this before, is one now.
         if let Decision::Task(Detach::Always | Detach::AfterMs(_)) = caller.decision {
-            match self.ledger.commit(record, Event::Detached).await {
-                Ok((record, _)) => return Ok(Reply::task(record)),
-                Err(Rejected::Store(error)) => return Err(store_failed(&error).into()),
-                // It is one already, it asks again, or it is over.
-                Err(_) => {}
+            let detached = self.ledger.attempt(record, Event::Detached).await;
+            // Otherwise it is one already, it asks again, or it is over.
+            if let Some(record) = detached.map_err(|error| store_failed(&error))? {
+                return Ok(Reply::task(record));
             }
         }
         self.go_on(&caller, &id).await
@@ -127,15 +122,9 @@ impl Shared {
                 }
                 made |= self.claim_for(caller, record).await?;
             }
-            let lease_ends = async {
-                match held {
-                    Some(until) => self.host().sleep_until(until).await,
-                    None => std::future::pending().await,
-                }
-            };
             tokio::select! {
                 changes = store.changes(seen) => seen = changes.map_err(failed)?.upto,
-                () = lease_ends => {}
+                () = self.host().reached(held) => {}
                 // Nobody hears the answer. But whoever began a leg has to know whether it made a task.
                 () = caller.left.cancelled(), if !made => return Ok(Reply::End(End::Cancelled)),
                 () = self.hurry.cancelled() => return Err(shutting_down().into()),
@@ -149,21 +138,14 @@ impl Shared {
         caller: &Retrying,
         record: Arc<Record>,
     ) -> Result<bool, Rejection> {
-        let fence = record.fence;
-        let claimed = match self
-            .ledger
-            .commit(record, Event::Claimed(self.lease()))
-            .await
-        {
-            Ok((record, _)) if record.fence != fence => record,
-            Ok(_) | Err(Rejected::Refused(_) | Rejected::Missing) => return Ok(false),
-            Err(Rejected::Store(error)) => return Err(store_failed(&error).into()),
+        let claimed = self.claim(record).await;
+        let Some((record, journal)) = claimed.map_err(|error| store_failed(&error))? else {
+            return Ok(false);
         };
-        let journal = self.ledger.store.journal(claimed.id()).await;
         let detaches = caller.decision == Decision::Task(Detach::Manual);
         self.spawn_leg(Claimed {
-            journal: journal.map_err(|error| store_failed(&error))?,
-            record: claimed,
+            record,
+            journal,
             reach: Reach {
                 way: Way::Rounds { detaches },
                 elicits: caller.elicits,

@@ -140,7 +140,7 @@ impl Shared {
     }
 
     /// Writes down what became of a leg, or logs why nothing was.
-    pub(super) async fn end_leg(&self, turn: Turn, hold: &Hold, tool: &Registered) {
+    async fn end_leg(&self, turn: Turn, hold: &Hold, tool: &Registered) {
         let Err(fault) = self.write_down(turn, hold, tool).await else {
             return;
         };
@@ -200,7 +200,7 @@ impl Shared {
         // Beside the function, which goes on while the store takes its time.
         let renewals = async {
             loop {
-                host.sleep_until(host.now().after(LEASE / 3)).await;
+                host.pass(LEASE / 3).await;
                 match hold.renew(self.lease_end()).await {
                     Ok(()) if hold.is_over() => leg.cancelled.cancel(),
                     Ok(()) => {}
@@ -213,7 +213,7 @@ impl Shared {
         let given_up = async {
             if leg.is_closing() {
                 // It may try again, but not for ever.
-                host.sleep_until(host.now().after(CLEANING)).await;
+                host.pass(CLEANING).await;
             } else {
                 wind_down(host, &leg.cancelled).await;
             }
@@ -272,7 +272,7 @@ impl Shared {
 /// Ready when a leg that was cancelled has had its time to end.
 pub(super) async fn wind_down(host: &dyn Host, cancelled: &CancellationToken) {
     cancelled.cancelled().await;
-    host.sleep_until(host.now().after(GRACE)).await;
+    host.pass(GRACE).await;
 }
 
 /// The span of a leg.

@@ -3,17 +3,13 @@
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     sync::Arc,
-    time::Duration,
 };
 
-use super::{Engine, Shared, news::Listener};
+use super::{Engine, PAUSE, Shared, news::Listener};
 use crate::{
     record::{Record, TaskId},
     store::StoreError,
 };
-
-/// How long to wait after the store failed.
-const PAUSE: Duration = Duration::from_secs(1);
 
 /// Some tasks that are followed.
 pub(crate) struct Watch {
@@ -59,8 +55,7 @@ impl Watch {
                 }
                 Err(error) => {
                     tracing::error!(%error, "tasks cannot be followed; trying again");
-                    let host = self.shared.host();
-                    host.sleep_until(host.now().after(PAUSE)).await;
+                    self.shared.host().pass(PAUSE).await;
                 }
             }
         }

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{
@@ -19,7 +20,7 @@ use crate::{
     Result, ToolError,
     engine::leg::{Entered, Fault, Leg, Mark, Operation, Waiting},
     host::BoxFuture,
-    journal::Kind,
+    journal::{Entry, Kind},
 };
 
 /// What came back: the values of the form, or that there are none.
@@ -183,21 +184,14 @@ impl Wait {
             Some(entry) if entry.kind() == Kind::TimedOut => {
                 Poll::Ready(Err(ToolError::timed_out(&self.key)))
             }
-            Some(entry) if entry.kind() == Kind::Refused => match entry.tells() {
-                Ok(why) => Poll::Ready(Err(why)),
-                Err(error) => {
-                    let fault = Fault::unreadable(Kind::Refused, &self.key, &error);
-                    self.stop(fault)
-                }
-            },
-            Some(entry) => match entry.tells() {
-                Ok(answer) => Poll::Ready(Ok(answer)),
-                Err(error) => {
-                    let fault = Fault::unreadable(Kind::Answered, &self.key, &error);
-                    self.stop(fault)
-                }
-            },
+            Some(entry) if entry.kind() == Kind::Refused => self.told(&entry).map(Err),
+            Some(entry) => self.told(&entry).map(Ok),
         }
+    }
+
+    fn told<T: DeserializeOwned>(&self, entry: &Entry) -> Poll<T> {
+        let told = self.leg.read(entry, entry.tells());
+        told.map_or(Poll::Pending, Poll::Ready)
     }
 
     /// The value of an answer, or `None` where the leg had to stop because it fits no more.

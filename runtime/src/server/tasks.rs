@@ -123,15 +123,9 @@ impl Tasks {
             if task.status().is_terminal() {
                 return Ok(task);
             }
-            let over = async {
-                match task.expires_at() {
-                    Some(end) => self.ledger.host.sleep_until(end).await,
-                    None => std::future::pending().await,
-                }
-            };
             tokio::select! {
                 changes = self.ledger.store.changes(seen) => seen = changes?.upto,
-                () = over => {}
+                () = self.ledger.host.reached(task.expires_at()) => {}
             }
         }
     }

@@ -145,4 +145,9 @@ impl Definition {
         self.operations = operations;
         self
     }
+
+    /// Whether it has a named operation of this kind.
+    pub(crate) fn has(&self, kind: &str) -> bool {
+        self.operations.iter().any(|(known, _)| *known == kind)
+    }
 }

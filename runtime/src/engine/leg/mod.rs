@@ -288,6 +288,13 @@ impl Leg {
         state.wake();
     }
 
+    /// What was read from `entry`. Where that is of another type by now, the leg is over and the
+    /// caller stays pending.
+    pub(crate) fn read<T>(&self, entry: &Entry, read: serde_json::Result<T>) -> Option<T> {
+        let unreadable = |error| Fault::unreadable(entry.kind(), entry.key(), &error);
+        read.map_err(|error| self.stop(unreadable(error))).ok()
+    }
+
     fn is_stopped(&self) -> bool {
         self.lock().fault.is_some()
     }
