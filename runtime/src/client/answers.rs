@@ -171,10 +171,16 @@ impl Question {
         }
     }
 
-    pub(super) fn is_for(&self, respondent: &dyn Respondent) -> bool {
-        match self.ask {
+    /// The question, if it can be put to `respondent`.
+    pub(super) fn put_to(self, respondent: &dyn Respondent) -> Result<Self, CallError> {
+        let answers = match self.ask {
             Ask::Form(_) => respondent.answers_forms(),
             Ask::Url(_) => respondent.answers_urls(),
+        };
+        if answers {
+            Ok(self)
+        } else {
+            Err(self.unanswerable())
         }
     }
 }

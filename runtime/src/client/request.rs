@@ -66,7 +66,7 @@ impl Drive {
             params.request_state = round.request_state;
             let asked = round.input_requests.unwrap_or_default();
             params.input_responses = if asked.is_empty() {
-                self.pause(AGAIN).await;
+                self.connection.host.pass(AGAIN).await;
                 None
             } else {
                 Some(self.answer_round(asked, &mut last).await?)
@@ -147,14 +147,9 @@ impl Drive {
     /// The questions, if each of them can be answered here: nobody is asked in vain.
     pub(super) fn readable(&self, asked: InputRequests) -> Result<Vec<Question>, CallError> {
         let respondent = &*self.connection.respondent;
-        let questions = asked.into_iter().map(|(key, request)| {
-            let question = Question::read(key, request)?;
-            if question.is_for(respondent) {
-                Ok(question)
-            } else {
-                Err(question.unanswerable())
-            }
-        });
+        let questions = asked
+            .into_iter()
+            .map(|(key, request)| Question::read(key, request)?.put_to(respondent));
         questions.collect()
     }
 }

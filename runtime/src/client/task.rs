@@ -1,6 +1,6 @@
 //! A task, polled until it ends.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use rmcp::model::{
     CallToolResult, ClientRequest, DetailedTask, GetTaskParams, GetTaskRequest, InputRequest,
@@ -43,7 +43,7 @@ impl Drive {
                 TaskPayload::InputRequired { input_requests } => {
                     tokio::select! {
                         answered = self.answer(&id, input_requests, &mut questions) => answered?,
-                        () = self.reached(expiry(&task)) => return Err(CallError::Expired { id }),
+                        () = self.connection.host.reached(expiry(&task)) => return Err(CallError::Expired { id }),
                     }
                 }
                 TaskPayload::Completed { result } => return read(id, result),
@@ -65,11 +65,12 @@ impl Drive {
 
     /// Waits until the next poll is due; an error where the task expires before.
     async fn wait(&self, task: &Task) -> Result<(), CallError> {
-        let poll = self.connection.host.now().after(interval(task));
+        let host = &self.connection.host;
+        let poll = host.now().after(interval(task));
         let expiry = expiry(task);
         let next = expiry.map_or(poll, |expiry| expiry.min(poll));
-        self.reached(Some(next)).await;
-        if expiry.is_some_and(|expiry| expiry <= self.connection.host.now()) {
+        host.sleep_until(next).await;
+        if expiry.is_some_and(|expiry| expiry <= host.now()) {
             let id = task.task_id.clone();
             return Err(CallError::Expired { id });
         }
@@ -109,8 +110,7 @@ fn expiry(task: &Task) -> Option<Timestamp> {
 
 /// UTC, as the protocol has it, with `Z` or as an offset.
 fn created(at: &str) -> Option<Timestamp> {
-    let utc = at.strip_suffix("+00:00").map(|time| format!("{time}Z"));
-    let time: SystemTime = humantime::parse_rfc3339(utc.as_deref().unwrap_or(at)).ok()?;
+    let time = humantime::parse_rfc3339(at).ok()?;
     let since = time.duration_since(UNIX_EPOCH).ok()?;
     Some(Timestamp::from_millis(whole_millis(since)))
 }

@@ -1,7 +1,6 @@
 //! What a server does for a call, and that it stops when the call is given up.
 
 use std::{
-    mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -19,13 +18,12 @@ const PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Work {
     connection: Arc<Connection>,
-    on: Mutex<On>,
+    on: Mutex<Option<On>>,
 }
 
 /// What a server is at.
 #[derive(Clone, Debug)]
 pub(super) enum On {
-    Nothing,
     Request(RequestId),
     Task(String),
 }
@@ -34,34 +32,31 @@ impl Work {
     pub(super) fn new(connection: Arc<Connection>) -> Self {
         Self {
             connection,
-            on: Mutex::new(On::Nothing),
+            on: Mutex::default(),
         }
     }
 
     pub(super) fn begins(&self, on: On) {
-        *self.on() = on;
+        *self.on() = Some(on);
     }
 
     /// There is nothing left to stop.
     pub(super) fn done(&self) {
-        self.begins(On::Nothing);
+        *self.on() = None;
     }
 
     /// The task that the server works on.
     pub(super) fn task(&self) -> Option<String> {
         match &*self.on() {
-            On::Task(id) => Some(id.clone()),
-            On::Nothing | On::Request(_) => None,
+            Some(On::Task(id)) => Some(id.clone()),
+            None | Some(On::Request(_)) => None,
         }
     }
 
     /// Tells the server to stop, and waits until it knows, for at most a second. What goes wrong is
     /// logged.
     pub(super) async fn give_up(&self) {
-        let on = mem::replace(&mut *self.on(), On::Nothing);
-        if matches!(on, On::Nothing) {
-            return;
-        }
+        let Some(on) = self.on().take() else { return };
         // A task of its own goes on where the caller drops this one.
         let stopped = tokio::spawn(stop(self.connection.clone(), on)).await;
         if let Err(error) = stopped {
@@ -69,17 +64,14 @@ impl Work {
         }
     }
 
-    fn on(&self) -> MutexGuard<'_, On> {
+    fn on(&self) -> MutexGuard<'_, Option<On>> {
         self.on.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Work {
     fn drop(&mut self) {
-        let on = mem::replace(&mut *self.on(), On::Nothing);
-        if matches!(on, On::Nothing) {
-            return;
-        }
+        let Some(on) = self.on().take() else { return };
         match Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn(stop(self.connection.clone(), on))),
             Err(_) => {
@@ -92,7 +84,6 @@ impl Drop for Work {
 async fn stop(connection: Arc<Connection>, on: On) {
     let told = async {
         match on.clone() {
-            On::Nothing => Ok(()),
             On::Request(id) => {
                 let reason = Some("the caller gave it up".to_owned());
                 let params = CancelledNotificationParam::new(Some(id), reason);
@@ -105,12 +96,11 @@ async fn stop(connection: Arc<Connection>, on: On) {
             }
         }
     };
-    let host = &connection.host;
     tokio::select! {
         told = told => if let Err(error) = told {
             tracing::warn!(%error, abandoned = ?on, "the server cannot be told to stop");
         },
-        () = host.sleep_until(host.now().after(PATIENCE)) => {
+        () = connection.host.pass(PATIENCE) => {
             tracing::warn!(abandoned = ?on, "the server did not acknowledge that it is to stop");
         }
     }
