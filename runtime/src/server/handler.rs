@@ -20,7 +20,7 @@ use super::{
     listen::Listening,
     live::{Listener, LiveClient},
     owner::Owners,
-    under::{Underneath, notifications_passed_on, requests_passed_on},
+    under::{Underneath, passed_on},
     wire::{self, Facts},
 };
 use crate::{
@@ -34,6 +34,8 @@ use crate::{
 };
 
 type Context = RequestContext<RoleServer>;
+type Told = NotificationContext<RoleServer>;
+type Answer<T> = Result<T, ErrorData>;
 
 /// Serves one engine, and the handler under it, to any number of connections.
 #[derive(Clone, Debug)]
@@ -131,33 +133,16 @@ impl Handler {
     }
 }
 
-macro_rules! pass_on_requests {
-    ($($method:ident($($params:ty)?) -> $answer:ty;)*) => {
-        $(async fn $method(
-            &self,
-            $(params: $params,)?
-            context: Context,
-        ) -> Result<$answer, ErrorData> {
+macro_rules! pass_on {
+    ($($method:ident($($params:ty)?; $context:ty) -> $answer:ty;)*) => {
+        $(async fn $method(&self, $(params: $params,)? context: $context) -> $answer {
             self.under.$method($({ let params: $params = params; params },)? context).await
         })*
     };
 }
 
-macro_rules! pass_on_notifications {
-    ($($method:ident($($params:ty)?);)*) => {
-        $(async fn $method(
-            &self,
-            $(params: $params,)?
-            context: NotificationContext<RoleServer>,
-        ) {
-            self.under.$method($({ let params: $params = params; params },)? context).await;
-        })*
-    };
-}
-
 impl ServerHandler for Handler {
-    requests_passed_on!(pass_on_requests);
-    notifications_passed_on!(pass_on_notifications);
+    passed_on!(pass_on);
 
     fn get_info(&self) -> ServerConfig {
         self.facts.config.clone()
@@ -174,7 +159,7 @@ impl ServerHandler for Handler {
     ) -> Result<InitializeResult, ErrorData> {
         // For what it does meanwhile; what it answers knows nothing of the tools here.
         self.under
-            .initialized(request.clone(), context.clone())
+            .initialize(request.clone(), context.clone())
             .await?;
         context.peer.set_peer_info(request.clone());
         let mut info = self.negotiate_initialize(&request)?;
@@ -196,7 +181,7 @@ impl ServerHandler for Handler {
         let caller = wire::caller(&context);
         let is_first = page.as_ref().is_none_or(|page| page.cursor.is_none());
         let mut result = if self.facts.more_tools {
-            self.under.tools(page, context).await?
+            self.under.list_tools(page, context).await?
         } else {
             ListToolsResult::default()
         };
@@ -228,7 +213,7 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
         if self.facts.more_tools && !self.facts.has(&request.name) {
-            return self.under.call(request, context).await;
+            return self.under.call_tool(request, context).await;
         }
         self.call_ours(request, context).await
     }
@@ -243,7 +228,7 @@ impl ServerHandler for Handler {
         let owner = self.owners.of(&context)?;
         match self.engine.get(&id, owner.as_deref()).await {
             Ok(record) => Ok(wire::detailed(&record, self.facts.meta(caller))),
-            Err(error) if self.may_be_theirs(&error) => self.under.task(request, context).await,
+            Err(error) if self.may_be_theirs(&error) => self.under.get_task(request, context).await,
             Err(error) => Err(wire::error(error)),
         }
     }
@@ -260,7 +245,7 @@ impl ServerHandler for Handler {
         match self.engine.update(&id, owner.as_deref(), answers).await {
             Ok(_) => Ok(()),
             Err(error) if self.may_be_theirs(&error) => {
-                self.under.task_updated(request, context).await
+                self.under.update_task(request, context).await
             }
             Err(error) => Err(wire::error(error)),
         }
@@ -277,7 +262,7 @@ impl ServerHandler for Handler {
         match self.engine.cancel(&id, owner.as_deref()).await {
             Ok(()) => Ok(()),
             Err(error) if self.may_be_theirs(&error) => {
-                self.under.task_cancelled(request, context).await
+                self.under.cancel_task(request, context).await
             }
             Err(error) => Err(wire::error(error)),
         }
@@ -307,7 +292,7 @@ impl ServerHandler for Handler {
                 context.cancelled().await;
                 return Ok(());
             }
-            let listened = self.under.listening(context).await;
+            let listened = self.under.listen(context).await;
             // The handler has no more to tell, but there may be more of tasks.
             if has_tasks && listened.is_ok() {
                 ct.cancelled().await;
@@ -341,7 +326,7 @@ impl ServerHandler for Handler {
             model::SubscriptionsListenRequestMethod::VALUE => {
                 "`notifications` must be an object of kinds, `taskIds` among them a list of strings"
             }
-            _ => return self.under.custom(request, context).await,
+            _ => return self.under.on_custom_request(request, context).await,
         };
         if request.method.starts_with("tasks/") {
             if !self.has_tasks() {

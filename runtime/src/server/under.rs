@@ -10,135 +10,105 @@ use std::{borrow::Cow, fmt};
 
 use rmcp::{
     ServerHandler,
-    model::{
-        self, CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest,
-        CustomResult, ErrorData, GetTaskParams, GetTaskResult, InitializeRequestParams,
-        InitializeResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerConfig,
-        SubscriptionFilter, Tool, UpdateTaskParams,
-    },
+    model::{self, ErrorData, ProtocolVersion, ServerConfig, SubscriptionFilter, Tool},
     service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext},
 };
 
 use crate::host::BoxFuture;
 
-/// Gives `$do` the requests that are the handler's alone: what comes with each, and its answer.
-macro_rules! requests_passed_on {
-    ($do:ident) => {
-        $do! {
-            ping() -> ();
-            complete(model::CompleteRequestParams) -> model::CompleteResult;
-            set_level(model::SetLevelRequestParams) -> ();
-            get_prompt(model::GetPromptRequestParams) -> model::GetPromptResponse;
-            list_prompts(Option<model::PaginatedRequestParams>) -> model::ListPromptsResult;
-            list_resources(Option<model::PaginatedRequestParams>) -> model::ListResourcesResult;
-            list_resource_templates(Option<model::PaginatedRequestParams>) -> model::ListResourceTemplatesResult;
-            read_resource(model::ReadResourceRequestParams) -> model::ReadResourceResponse;
-            subscribe(model::SubscribeRequestParams) -> ();
-            unsubscribe(model::UnsubscribeRequestParams) -> ();
-            list_skills(Option<model::PaginatedRequestParams>) -> model::ListSkillsResult;
-            get_skill(model::GetSkillRequestParams) -> model::GetSkillResult;
-            read_resource_directory(model::ReadResourceDirectoryRequestParams) -> model::ListResourcesResult;
-        }
-    };
-}
-
-/// Gives `$do` the notifications, all of which are the handler's.
-macro_rules! notifications_passed_on {
-    ($do:ident) => {
-        $do! {
-            on_cancelled(model::CancelledNotificationParam);
-            on_progress(model::ProgressNotificationParam);
-            on_initialized();
-            on_roots_list_changed();
-            on_custom_notification(model::CustomNotification);
-        }
-    };
-}
-
-pub(super) use {notifications_passed_on, requests_passed_on};
-
 type Context = RequestContext<RoleServer>;
+type Told = NotificationContext<RoleServer>;
+type Answer<T> = Result<T, ErrorData>;
 
-/// The answer to a request.
-type Answer<'a, T> = BoxFuture<'a, Result<T, ErrorData>>;
+/// Gives `$do` what is the handler's alone: what comes with each, and its answer.
+macro_rules! passed_on {
+    ($do:ident) => {
+        $do! {
+            ping(; Context) -> Answer<()>;
+            complete(model::CompleteRequestParams; Context) -> Answer<model::CompleteResult>;
+            set_level(model::SetLevelRequestParams; Context) -> Answer<()>;
+            get_prompt(model::GetPromptRequestParams; Context) -> Answer<model::GetPromptResponse>;
+            list_prompts(Option<model::PaginatedRequestParams>; Context) -> Answer<model::ListPromptsResult>;
+            list_resources(Option<model::PaginatedRequestParams>; Context) -> Answer<model::ListResourcesResult>;
+            list_resource_templates(Option<model::PaginatedRequestParams>; Context) -> Answer<model::ListResourceTemplatesResult>;
+            read_resource(model::ReadResourceRequestParams; Context) -> Answer<model::ReadResourceResponse>;
+            subscribe(model::SubscribeRequestParams; Context) -> Answer<()>;
+            unsubscribe(model::UnsubscribeRequestParams; Context) -> Answer<()>;
+            list_skills(Option<model::PaginatedRequestParams>; Context) -> Answer<model::ListSkillsResult>;
+            get_skill(model::GetSkillRequestParams; Context) -> Answer<model::GetSkillResult>;
+            read_resource_directory(model::ReadResourceDirectoryRequestParams; Context) -> Answer<model::ListResourcesResult>;
+            on_cancelled(model::CancelledNotificationParam; Told) -> ();
+            on_progress(model::ProgressNotificationParam; Told) -> ();
+            on_initialized(; Told) -> ();
+            on_roots_list_changed(; Told) -> ();
+            on_custom_notification(model::CustomNotification; Told) -> ();
+        }
+    };
+}
 
-macro_rules! declare_requests {
-    ($($method:ident($($params:ty)?) -> $answer:ty;)*) => {
-        /// The requests that are the handler's alone.
-        pub(super) trait Requests: Send + Sync {
-            $(fn $method(&self, $(params: $params,)? context: Context) -> Answer<'_, $answer>;)*
+pub(super) use passed_on;
+
+/// Declares methods of a handler as a trait that can be an object.
+macro_rules! declare {
+    (
+        $(#[$doc:meta])* $name:ident:
+        $($method:ident($($params:ty)?; $context:ty) -> $answer:ty;)*
+    ) => {
+        $(#[$doc])*
+        pub(super) trait $name: Send + Sync {
+            $(fn $method(
+                &self,
+                $(params: $params,)?
+                context: $context,
+            ) -> BoxFuture<'_, $answer>;)*
         }
 
-        impl<H: ServerHandler> Requests for H {
-            $(fn $method(&self, $(params: $params,)? context: Context) -> Answer<'_, $answer> {
-                let passed_on = ServerHandler::$method(
+        impl<H: ServerHandler> $name for H {
+            $(fn $method(
+                &self,
+                $(params: $params,)?
+                context: $context,
+            ) -> BoxFuture<'_, $answer> {
+                Box::pin(ServerHandler::$method(
                     self,
                     $({ let params: $params = params; params },)?
                     context,
-                );
-                Box::pin(passed_on)
+                ))
             })*
         }
     };
 }
 
-macro_rules! declare_notifications {
-    ($($method:ident($($params:ty)?);)*) => {
-        /// What the handler is told.
-        pub(super) trait Notifications: Send + Sync {
-            $(fn $method(
-                &self,
-                $(params: $params,)?
-                context: NotificationContext<RoleServer>,
-            ) -> BoxFuture<'_, ()>;)*
-        }
-
-        impl<H: ServerHandler> Notifications for H {
-            $(fn $method(
-                &self,
-                $(params: $params,)?
-                context: NotificationContext<RoleServer>,
-            ) -> BoxFuture<'_, ()> {
-                let passed_on = ServerHandler::$method(
-                    self,
-                    $({ let params: $params = params; params },)?
-                    context,
-                );
-                Box::pin(passed_on)
-            })*
+macro_rules! declare_passed_on {
+    ($($methods:tt)*) => {
+        declare! {
+            /// What is the handler's alone.
+            PassedOn: $($methods)*
         }
     };
 }
 
-requests_passed_on!(declare_requests);
-notifications_passed_on!(declare_notifications);
+passed_on!(declare_passed_on);
+
+declare! {
+    /// What the server has a part in, too.
+    Shared:
+    initialize(model::InitializeRequestParams; Context) -> Answer<model::InitializeResult>;
+    list_tools(Option<model::PaginatedRequestParams>; Context) -> Answer<model::ListToolsResult>;
+    call_tool(model::CallToolRequestParams; Context) -> Answer<model::CallToolResponse>;
+    on_custom_request(model::CustomRequest; Context) -> Answer<model::CustomResult>;
+    listen(; SubscriptionContext) -> Answer<()>;
+    get_task(model::GetTaskParams; Context) -> Answer<model::GetTaskResult>;
+    update_task(model::UpdateTaskParams; Context) -> Answer<()>;
+    cancel_task(model::CancelTaskParams; Context) -> Answer<()>;
+}
 
 /// A handler under a server.
-pub(super) trait Underneath: Requests + Notifications {
+pub(super) trait Underneath: PassedOn + Shared {
     fn config(&self) -> ServerConfig;
     fn versions(&self) -> Cow<'static, [ProtocolVersion]>;
     fn tool(&self, name: &str) -> Option<Tool>;
     fn accepted(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter>;
-    fn initialized(
-        &self,
-        request: InitializeRequestParams,
-        context: Context,
-    ) -> Answer<'_, InitializeResult>;
-    fn tools(
-        &self,
-        page: Option<PaginatedRequestParams>,
-        context: Context,
-    ) -> Answer<'_, ListToolsResult>;
-    fn call(
-        &self,
-        request: CallToolRequestParams,
-        context: Context,
-    ) -> Answer<'_, CallToolResponse>;
-    fn custom(&self, request: CustomRequest, context: Context) -> Answer<'_, CustomResult>;
-    fn listening(&self, context: SubscriptionContext) -> Answer<'_, ()>;
-    fn task(&self, request: GetTaskParams, context: Context) -> Answer<'_, GetTaskResult>;
-    fn task_updated(&self, request: UpdateTaskParams, context: Context) -> Answer<'_, ()>;
-    fn task_cancelled(&self, request: CancelTaskParams, context: Context) -> Answer<'_, ()>;
 }
 
 impl<H: ServerHandler> Underneath for H {
@@ -156,50 +126,6 @@ impl<H: ServerHandler> Underneath for H {
 
     fn accepted(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         self.accepted_subscription_filter(requested)
-    }
-
-    fn initialized(
-        &self,
-        request: InitializeRequestParams,
-        context: Context,
-    ) -> Answer<'_, InitializeResult> {
-        Box::pin(self.initialize(request, context))
-    }
-
-    fn tools(
-        &self,
-        page: Option<PaginatedRequestParams>,
-        context: Context,
-    ) -> Answer<'_, ListToolsResult> {
-        Box::pin(self.list_tools(page, context))
-    }
-
-    fn call(
-        &self,
-        request: CallToolRequestParams,
-        context: Context,
-    ) -> Answer<'_, CallToolResponse> {
-        Box::pin(self.call_tool(request, context))
-    }
-
-    fn custom(&self, request: CustomRequest, context: Context) -> Answer<'_, CustomResult> {
-        Box::pin(self.on_custom_request(request, context))
-    }
-
-    fn listening(&self, context: SubscriptionContext) -> Answer<'_, ()> {
-        Box::pin(self.listen(context))
-    }
-
-    fn task(&self, request: GetTaskParams, context: Context) -> Answer<'_, GetTaskResult> {
-        Box::pin(self.get_task(request, context))
-    }
-
-    fn task_updated(&self, request: UpdateTaskParams, context: Context) -> Answer<'_, ()> {
-        Box::pin(self.update_task(request, context))
-    }
-
-    fn task_cancelled(&self, request: CancelTaskParams, context: Context) -> Answer<'_, ()> {
-        Box::pin(self.cancel_task(request, context))
     }
 }
 
