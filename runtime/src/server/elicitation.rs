@@ -1,7 +1,7 @@
 //! Questions, as the protocol puts them to a client.
 
 use rmcp::model::{
-    ElicitRequest, ElicitRequestParams, ElicitationSchema, EnumSchema, PrimitiveSchemaDefinition,
+    ElicitRequest, ElicitRequestParams, ElicitationSchema, PrimitiveSchemaDefinition,
 };
 use serde_json::{Value, json};
 
@@ -95,17 +95,15 @@ fn property(field: &FormField) -> PrimitiveSchemaDefinition {
     if let Some(default) = field.default.as_ref().filter(sendable) {
         schema["default"] = default.clone();
     }
-    typed(&schema, &field.kind)
+    typed(schema, &field.kind)
 }
 
-fn typed(schema: &Value, kind: &FieldKind) -> PrimitiveSchemaDefinition {
-    let read = serde_json::from_value::<PrimitiveSchemaDefinition>(schema.clone());
+fn typed(schema: Value, kind: &FieldKind) -> PrimitiveSchemaDefinition {
     let read = match kind {
         FieldKind::Choice(_) | FieldKind::Choices(_) => {
-            serde_json::from_value::<EnumSchema>(schema.clone())
-                .map(PrimitiveSchemaDefinition::Enum)
+            serde_json::from_value(schema).map(PrimitiveSchemaDefinition::Enum)
         }
-        _ => read,
+        _ => serde_json::from_value(schema),
     };
     read.expect("the schemas of `property` are those of the protocol")
 }

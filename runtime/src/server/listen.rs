@@ -113,11 +113,12 @@ impl Listening {
         facts: &Facts,
         context: &RequestContext<RoleServer>,
     ) {
+        let of_server = facts.meta(wire::caller(context));
         let mut told = HashMap::new();
         let mut watch = engine.watch(self.granted());
         loop {
             let record = watch.next().await;
-            let view = wire::detailed(&record, facts.meta(wire::caller(context)));
+            let view = wire::detailed(&record, of_server.clone());
             // Not the view itself: it may be large, and there may be many.
             let digest = serde_json::to_vec(&view).map(Sha256::digest).ok();
             if told.insert(record.id().clone(), digest) == Some(digest) {

@@ -324,6 +324,12 @@ impl Settings {
         }
     }
 
+    /// Ready when the server is told to stop; never where nobody will tell it.
+    fn told(&mut self) -> BoxFuture<'static, ()> {
+        let shutdown = self.shutdown.take();
+        shutdown.unwrap_or_else(|| Box::pin(std::future::pending()))
+    }
+
     fn ledger(&self) -> Ledger {
         Ledger {
             store: self.store.clone(),

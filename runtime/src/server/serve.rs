@@ -47,22 +47,15 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// # Errors
     ///
     /// Where the tools do not go together, or the transport failed.
-    pub async fn serve<R, W>(self, reader: R, writer: W) -> Result<(), ServeError>
+    pub async fn serve<R, W>(mut self, reader: R, writer: W) -> Result<(), ServeError>
     where
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let mut server = self;
-        let shutdown = server.settings.shutdown.take();
-        let patience = server.settings.patience;
-        let handler = server.build()?;
+        let told = self.settings.told();
+        let patience = self.settings.patience;
+        let handler = self.build()?;
         let engine = handler.engine().clone();
-        let told = async {
-            match shutdown {
-                Some(signal) => signal.await,
-                None => std::future::pending().await,
-            }
-        };
         let ended = serve_one(handler, (reader, writer), told, patience).await;
         engine.shut_down(patience).await;
         ended

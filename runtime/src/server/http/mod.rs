@@ -141,7 +141,7 @@ impl<S: Send + Sync + 'static> Server<S> {
     pub async fn serve_listener(mut self, listener: TcpListener) -> Result<(), ServeError> {
         let address = listener.local_addr().map_err(ServeError::Listen)?;
         self.settings.access.hosts.extend(own_hosts(address));
-        let shutdown = self.settings.shutdown.take();
+        let told = self.settings.told();
         let patience = self.settings.patience;
         let streams = CancellationToken::new();
         // Whatever ends the server ends the streams that its clients hold open.
@@ -152,15 +152,10 @@ impl<S: Send + Sync + 'static> Server<S> {
         let draining = CancellationToken::new();
         let drains = draining.clone();
         let serve = axum::serve(listener, app).with_graceful_shutdown(async move {
-            match shutdown {
-                // Clients may still look at their tasks while work comes to its end.
-                Some(signal) => {
-                    signal.await;
-                    closing.shut_down(patience).await;
-                    drains.cancel();
-                }
-                None => std::future::pending().await,
-            }
+            told.await;
+            // Clients may still look at their tasks while work comes to its end.
+            closing.shut_down(patience).await;
+            drains.cancel();
         });
         let drained = async {
             draining.cancelled().await;

@@ -116,23 +116,16 @@ impl HttpService {
         }
         parts.extensions.insert(listening.clone());
         let answer = self.pass_on(parts, body).await;
-        let mut acknowledged = false;
-        answer.map(|body| {
-            Body::new(body.map_frame(move |frame| {
-                frame.map_data(|data| {
-                    if acknowledged {
-                        return data;
-                    }
-                    match acknowledge(&data, &listening) {
-                        Some(data) => {
-                            acknowledged = true;
-                            data
-                        }
-                        None => data,
-                    }
-                })
-            }))
-        })
+        let mut waiting = Some(listening);
+        let mut acknowledged = move |data: Bytes| {
+            let waits = waiting.as_ref();
+            let Some(told) = waits.and_then(|listening| acknowledge(&data, listening)) else {
+                return data;
+            };
+            waiting = None;
+            told
+        };
+        answer.map(|body| Body::new(body.map_frame(move |frame| frame.map_data(&mut acknowledged))))
     }
 
     /// A request on a task without `Mcp-Name`. The header is for gateways; some clients leave it out,
