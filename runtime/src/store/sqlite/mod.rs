@@ -141,6 +141,24 @@ impl Shared {
         }
     }
 
+    /// The first `limit` records that are wanted and can be read.
+    fn first(
+        &self,
+        mut rows: rusqlite::Rows<'_>,
+        limit: usize,
+        is_wanted: impl Fn(&rusqlite::Row<'_>) -> rusqlite::Result<bool>,
+    ) -> rusqlite::Result<Vec<Arc<Record>>> {
+        let mut first = Vec::new();
+        while first.len() < limit
+            && let Some(row) = rows.next()?
+        {
+            if is_wanted(row)? {
+                first.extend(self.readable(id(row)?, row.get_ref(1)?.as_str()?));
+            }
+        }
+        Ok(first)
+    }
+
     async fn runnable(
         self: &Arc<Self>,
         query: Runnable<'_>,
@@ -151,16 +169,8 @@ impl Shared {
         let shared = self.clone();
         let due = self.readers.read(move |connection| {
             let mut statement = connection.prepare_cached(statement::RUNNABLE)?;
-            let mut rows = statement.query(params![pool, now])?;
-            let mut due = Vec::new();
-            while due.len() < limit
-                && let Some(row) = rows.next()?
-            {
-                if can_run(row, &tools)? {
-                    due.extend(shared.readable(id(row)?, row.get_ref(1)?.as_str()?));
-                }
-            }
-            Ok(due)
+            let rows = statement.query(params![pool, now])?;
+            shared.first(rows, limit, |row| can_run(row, &tools))
         });
         due.await
     }
@@ -173,14 +183,8 @@ impl Shared {
         let shared = self.clone();
         let alarmed = self.readers.read(move |connection| {
             let mut statement = connection.prepare_cached(statement::ALARMED)?;
-            let mut rows = statement.query([row::millis(now)])?;
-            let mut alarmed = Vec::new();
-            while alarmed.len() < limit
-                && let Some(row) = rows.next()?
-            {
-                alarmed.extend(shared.readable(id(row)?, row.get_ref(1)?.as_str()?));
-            }
-            Ok(alarmed)
+            let rows = statement.query([row::millis(now)])?;
+            shared.first(rows, limit, |_| Ok(true))
         });
         alarmed.await
     }
