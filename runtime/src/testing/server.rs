@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -87,9 +87,6 @@ impl TestServer {
     ///
     /// Where the call is refused or is no task, with what it was answered.
     pub async fn call(&self, tool: &str, arguments: Value) -> TestTask {
-        let Value::Object(arguments) = arguments else {
-            panic!("arguments are an object: {arguments}");
-        };
         loop {
             let called = self.alive(async |engine| engine.call(call(tool, &arguments)).await);
             match called.await {
@@ -118,9 +115,6 @@ impl TestServer {
     ///
     /// Where the tool runs only as a task or asks, or there is no such tool.
     pub async fn call_directly(&self, tool: &str, arguments: Value) -> Ended {
-        let Value::Object(arguments) = arguments else {
-            panic!("arguments are an object: {arguments}");
-        };
         let mut call = call(tool, &arguments);
         call.caller.declares_tasks = false;
         match self.engine().call(call).await {
@@ -263,7 +257,10 @@ impl fmt::Debug for TestServer {
 }
 
 /// A call by a client that follows tasks and answers forms.
-fn call(tool: &str, arguments: &Map<String, Value>) -> Call {
+fn call(tool: &str, arguments: &Value) -> Call {
+    let Value::Object(arguments) = arguments else {
+        panic!("arguments are an object: {arguments}");
+    };
     Call {
         tool: tool.into(),
         arguments: arguments.clone(),
