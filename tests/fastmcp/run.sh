@@ -15,7 +15,6 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${SIDING_FASTMCP_CACHE:-$HOME/.cache/siding-fastmcp}
 python=${PYTHON:-python3}
 requirements=$here/requirements.txt
-start_limit=30 # seconds
 
 die() {
   echo "fastmcp: $*" >&2
@@ -23,15 +22,10 @@ die() {
 }
 
 work=$(mktemp -d)
-server_pids=()
 installing=
+source "$here/../serve.sh"
 clean_up() {
-  local pid
-  for pid in ${server_pids[@]+"${server_pids[@]}"}; do
-    # A test server has nothing to save, so it need not be asked first.
-    kill -KILL "$pid" 2>/dev/null || true
-    wait "$pid" 2>/dev/null || true
-  done
+  stop_servers
   rm -rf "$work" ${installing:+"$installing"}
 }
 trap clean_up EXIT
@@ -53,25 +47,6 @@ if [[ ! -d $installed ]]; then
     die "pip could not install $requirements"
   mv "$installing" "$installed"
 fi
-
-# Starts a server, and sets `url` to where it listens.
-start() {
-  local name=$1 server=$2 pid i
-  [[ -x $server ]] || die "$server is not an executable file"
-  : >"$work/$name.log" # the first look may come before the server has opened it
-  "$server" --http 127.0.0.1:0 </dev/null >"$work/$name.log" 2>&1 &
-  pid=$!
-  server_pids+=("$pid")
-  url=
-  for ((i = 0; i < start_limit * 10; i++)); do
-    url=$(sed -n 's#.*listening on \(http://[^ ]*/mcp\)$#\1#p' "$work/$name.log" | head -n 1)
-    [[ -z $url ]] || return 0
-    kill -0 "$pid" 2>/dev/null || break
-    sleep 0.1
-  done
-  cat "$work/$name.log" >&2
-  die "$name did not say within $start_limit s where it listens"
-}
 
 start deploy "$deploy"
 deploy_url=$url
