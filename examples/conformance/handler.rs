@@ -1,15 +1,14 @@
 //! A handler of the SDK, for what Siding's tools do not ask: samples, roots, and prompts that ask.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use rmcp::{
     ErrorData, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ElicitRequest,
-        ElicitRequestParams, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
-        InputRequest, InputRequests, InputRequiredResult, ListPromptsResult, ListToolsResult,
-        PaginatedRequestParams, Prompt, PromptMessage, Role, ServerCapabilities, ServerConfig,
-        Tool,
+        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
+        GetPromptRequestParams, GetPromptResponse, GetPromptResult, InputRequest, InputRequests,
+        InputRequiredResult, ListPromptsResult, ListToolsResult, PaginatedRequestParams, Prompt,
+        PromptMessage, Role, ServerCapabilities, ServerConfig, Tool,
     },
     service::{RequestContext, RoleServer},
 };
@@ -158,24 +157,25 @@ impl ServerHandler for Handler {
 const PROMPT: &str = "test_input_required_result_prompt";
 
 fn keyed(requests: Vec<(&'static str, InputRequest)>) -> InputRequests {
-    let keyed = requests.into_iter();
-    keyed
+    let requests = requests.into_iter();
+    requests
         .map(|(key, request)| (key.to_owned(), request))
-        .collect::<BTreeMap<_, _>>()
+        .collect()
 }
 
 fn form(message: &str, field: &str) -> InputRequest {
-    let params = json!({
-        "mode": "form",
-        "message": message,
-        "requestedSchema": {
-            "type": "object",
-            "properties": { (field): { "type": "string" } },
-            "required": [field],
+    read(json!({
+        "method": "elicitation/create",
+        "params": {
+            "mode": "form",
+            "message": message,
+            "requestedSchema": {
+                "type": "object",
+                "properties": { (field): { "type": "string" } },
+                "required": [field],
+            },
         },
-    });
-    let params: ElicitRequestParams = read(params);
-    InputRequest::Elicitation(ElicitRequest::new(params))
+    }))
 }
 
 fn sample(text: &str) -> InputRequest {
@@ -193,6 +193,6 @@ fn roots() -> InputRequest {
 }
 
 /// What the SDK reads from JSON that is written here.
-fn read<T: serde::de::DeserializeOwned>(json: Value) -> T {
+fn read(json: Value) -> InputRequest {
     serde_json::from_value(json).expect("it is what the protocol says")
 }

@@ -64,7 +64,7 @@ async fn confirm_delete(ctx: &mut Ctx, filename: String) -> Result<String> {
     })
 }
 
-/// What `multi_input` asks for, twice.
+/// What a name is asked by.
 #[derive(Input)]
 struct Named {
     name: String,

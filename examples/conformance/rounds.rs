@@ -2,11 +2,7 @@
 
 use siding::prelude::*;
 
-/// What a name is asked by.
-#[derive(Input)]
-struct Named {
-    name: String,
-}
+use crate::Named;
 
 /// What a colour is asked by.
 #[derive(Input)]

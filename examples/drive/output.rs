@@ -149,12 +149,15 @@ fn list(tool: &Tool) {
     for line in tool.description.as_deref().unwrap_or_default().lines() {
         println!("  {line}");
     }
-    let schema = Value::Object((*tool.input_schema).clone());
-    let required: Vec<&str> = match &schema["required"] {
-        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    };
-    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+    let schema = &tool.input_schema;
+    let required = schema.get("required").and_then(Value::as_array);
+    let required: Vec<&str> = required
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
         let kind = types(property).join(" or ");
         let optional = if required.contains(&name.as_str()) {
             ""
