@@ -15,14 +15,14 @@ use axum::{
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use siding::{
-    HttpService,
+    HttpService, Tasks,
     prelude::*,
     record::{Record, Status},
 };
 use tokio::{sync::Notify, time::sleep};
 use tower_service::Service;
 
-use crate::support::{Declares, HookedStore, Http, Moment, accepted};
+use crate::support::{Declares, HookedStore, Http, Moment, accepted, retry};
 
 /// What happens to the tools.
 #[derive(Default)]
@@ -96,6 +96,28 @@ async fn message(response: Response<Body>) -> Value {
         .unwrap()
 }
 
+/// What an operator has of a server, and how it is called.
+fn serving(server: Server<Arc<World>>) -> (Tasks, HttpService) {
+    (server.tasks(), server.into_service().unwrap())
+}
+
+/// Calls `release`, and gives the call that answers its question.
+async fn asked(service: &HttpService) -> Value {
+    let params = json!({ "name": "release", "arguments": {} });
+    let asked = message(call(service, params.clone()).await).await;
+    let branch = json!({ "branch": accepted(json!({ "value": "main" })) });
+    retry(params, &asked["result"], branch)
+}
+
+/// Makes a call whose client leaves at this moment.
+async fn leaves(service: &HttpService, params: Value, moment: impl Future<Output = ()>) {
+    let calling = tokio::spawn(service.clone().call(request(params)));
+    moment.await;
+    calling.abort();
+    assert!(calling.await.unwrap_err().is_cancelled());
+    settle().await;
+}
+
 /// Lets everything happen that can: the clock stands still while anything runs.
 async fn settle() {
     sleep(Duration::from_millis(1)).await;
@@ -108,19 +130,9 @@ fn statuses(tasks: &[Arc<Record>]) -> Vec<Status> {
 #[tokio::test(start_paused = true)]
 async fn u20_a_client_that_left_before_its_call_was_a_task_leaves_nothing_running() {
     let world = Arc::<World>::default();
-    let server = server(&world);
-    let tasks = server.tasks();
-    let service = server.into_service().unwrap();
-    let params = json!({ "name": "release", "arguments": {} });
-    let asked = message(call(&service, params.clone()).await).await;
-    let mut again = params;
-    again["requestState"] = asked["result"]["requestState"].clone();
-    again["inputResponses"] = json!({ "branch": accepted(json!({ "value": "main" })) });
-    let calling = tokio::spawn(service.clone().call(request(again.clone())));
-    world.began.notified().await;
-    calling.abort();
-    assert!(calling.await.unwrap_err().is_cancelled());
-    settle().await;
+    let (tasks, service) = serving(server(&world));
+    let again = asked(&service).await;
+    leaves(&service, again.clone(), world.began.notified()).await;
     world.gate.notify_one();
     settle().await;
     assert!(tasks.list(None).await.unwrap().is_empty());
@@ -134,31 +146,13 @@ async fn u20_a_client_that_left_before_its_call_was_a_task_leaves_nothing_runnin
 #[tokio::test(start_paused = true)]
 async fn u20_a_task_that_was_made_while_its_client_left_is_cancelled() {
     let world = Arc::<World>::default();
-    let written = Arc::new(Notify::new());
-    let (hold, is_written) = (Arc::new(Notify::new()), written.clone());
     // The record is there, and the answer is not on its way yet.
-    let store = HookedStore::new(MemoryStore::new(), {
-        let hold = hold.clone();
-        move |moment| {
-            let (hold, is_written) = (hold.clone(), is_written.clone());
-            Box::pin(async move {
-                if let Moment::Inserted = moment {
-                    is_written.notify_one();
-                    hold.notified().await;
-                }
-            })
-        }
-    });
-    let server = server(&world).store(store);
-    let tasks = server.tasks();
-    let service = server.into_service().unwrap();
+    let inserted = |moment: &Moment| matches!(moment, Moment::Inserted);
+    let (store, gate) = HookedStore::gated(MemoryStore::new(), inserted);
+    let (tasks, service) = serving(server(&world).store(store));
     let params = json!({ "name": "build", "arguments": {} });
-    let calling = tokio::spawn(service.clone().call(request(params)));
-    written.notified().await;
-    calling.abort();
-    assert!(calling.await.unwrap_err().is_cancelled());
-    settle().await;
-    hold.notify_one();
+    leaves(&service, params, gate.reached()).await;
+    gate.open();
     settle().await;
     let tasks = tasks.list(None).await.unwrap();
     assert_eq!(statuses(&tasks), [Status::Cancelled]);
@@ -170,38 +164,15 @@ async fn u20_a_task_that_was_made_while_its_client_left_is_cancelled() {
 #[tokio::test(start_paused = true)]
 async fn u20_a_retry_whose_client_leaves_while_it_becomes_a_task_leaves_nothing_running() {
     let world = Arc::<World>::default();
-    let (detaching, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let store = HookedStore::new(MemoryStore::new(), {
-        let (detaching, go_on) = (detaching.clone(), go_on.clone());
-        move |moment| {
-            let (detaching, go_on) = (detaching.clone(), go_on.clone());
-            Box::pin(async move {
-                // Only the first such change waits: later ones find the permit.
-                if let Moment::Committing(change) = moment
-                    && change.record.is_task()
-                {
-                    detaching.notify_one();
-                    go_on.notified().await;
-                    go_on.notify_one();
-                }
-            })
-        }
-    });
-    let server = server(&world).store(store);
-    let tasks = server.tasks();
-    let service = server.into_service().unwrap();
-    let params = json!({ "name": "release", "arguments": {} });
-    let asked = message(call(&service, params.clone()).await).await;
-    let mut again = params;
-    again["requestState"] = asked["result"]["requestState"].clone();
-    again["inputResponses"] = json!({ "branch": accepted(json!({ "value": "main" })) });
+    let (store, gate) = HookedStore::gated(
+        MemoryStore::new(),
+        |moment| matches!(moment, Moment::Committing(change) if change.record.is_task()),
+    );
+    let (tasks, service) = serving(server(&world).store(store));
+    let again = asked(&service).await;
     world.gate.notify_one();
-    let calling = tokio::spawn(service.clone().call(request(again)));
-    detaching.notified().await;
-    calling.abort();
-    assert!(calling.await.unwrap_err().is_cancelled());
-    settle().await;
-    go_on.notify_one();
+    leaves(&service, again, gate.reached()).await;
+    gate.open();
     settle().await;
     let tasks = tasks.list(None).await.unwrap();
     assert_eq!(statuses(&tasks), [Status::Cancelled]);
@@ -210,9 +181,7 @@ async fn u20_a_retry_whose_client_leaves_while_it_becomes_a_task_leaves_nothing_
 #[tokio::test(start_paused = true)]
 async fn u20_a_task_whose_handle_did_not_leave_is_cancelled() {
     let world = Arc::<World>::default();
-    let server = server(&world);
-    let tasks = server.tasks();
-    let service = server.into_service().unwrap();
+    let (tasks, service) = serving(server(&world));
     let response = call(&service, json!({ "name": "build", "arguments": {} })).await;
     settle().await;
     let before = tasks.list(None).await.unwrap();
@@ -226,9 +195,7 @@ async fn u20_a_task_whose_handle_did_not_leave_is_cancelled() {
 #[tokio::test(start_paused = true)]
 async fn u20_a_client_that_leaves_with_its_handle_keeps_its_task() {
     let world = Arc::<World>::default();
-    let server = server(&world);
-    let tasks = server.tasks();
-    let service = server.into_service().unwrap();
+    let (tasks, service) = serving(server(&world));
     let mut response = call(&service, json!({ "name": "build", "arguments": {} })).await;
     // As soon as the handle is there, the client hangs up: the end of the stream it never sees.
     loop {
@@ -247,14 +214,8 @@ async fn u20_a_client_that_leaves_with_its_handle_keeps_its_task() {
 #[tokio::test(start_paused = true)]
 async fn u20_a_repeated_retry_that_is_lost_does_not_cancel_what_the_first_was_told_of() {
     let world = Arc::<World>::default();
-    let server = server(&world);
-    let tasks = server.tasks();
-    let service = server.into_service().unwrap();
-    let params = json!({ "name": "release", "arguments": {} });
-    let asked = message(call(&service, params.clone()).await).await;
-    let mut again = params;
-    again["requestState"] = asked["result"]["requestState"].clone();
-    again["inputResponses"] = json!({ "branch": accepted(json!({ "value": "main" })) });
+    let (tasks, service) = serving(server(&world));
+    let again = asked(&service).await;
     world.gate.notify_one();
     let created = message(call(&service, again.clone()).await).await;
     let lost = call(&service, again).await;

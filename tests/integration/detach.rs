@@ -224,10 +224,7 @@ async fn u12_it_asks_by_a_round_then_is_a_task_and_the_answer_goes_along() {
     let asked = wire.call("release", json!({})).await.unwrap();
     assert_eq!(asked["resultType"], "input_required");
     assert_eq!(asked.get("taskId"), None);
-    let created = wire
-        .again("release", json!({}), &asked, branch())
-        .await
-        .unwrap();
+    let created = wire.go_on("release", json!({}), &asked, branch()).await;
     assert_eq!(created["resultType"], "task");
     for absent in ["requestState", "inputRequests", "result"] {
         assert_eq!(created.get(absent), None);
@@ -252,14 +249,8 @@ async fn u12_the_same_answers_again_name_the_same_task() {
     let (server, world) = server();
     let mut wire = Wire::tasks(server);
     let asked = wire.call("release", json!({})).await.unwrap();
-    let created = wire
-        .again("release", json!({}), &asked, branch())
-        .await
-        .unwrap();
-    let again = wire
-        .again("release", json!({}), &asked, branch())
-        .await
-        .unwrap();
+    let created = wire.go_on("release", json!({}), &asked, branch()).await;
+    let again = wire.go_on("release", json!({}), &asked, branch()).await;
     assert_eq!(again["taskId"], created["taskId"]);
     let other = json!({ "branch": accepted(json!({ "value": "other" })) });
     let error = wire
@@ -284,10 +275,7 @@ async fn u12_a_crash_after_it_was_detached_loses_neither_answer_nor_task() {
     let (server, world) = server();
     let mut wire = Wire::tasks(server.store(store.clone()));
     let asked = wire.call("release", json!({})).await.unwrap();
-    let created = wire
-        .again("release", json!({}), &asked, branch())
-        .await
-        .unwrap();
+    let created = wire.go_on("release", json!({}), &asked, branch()).await;
     wire.kill().await;
     let mut wire = Wire::tasks(open(&world).store(store));
     world.gate.notify_one();
@@ -304,16 +292,10 @@ async fn detach_does_nothing_for_a_client_without_tasks() {
     let mut wire = Wire::modern(server, Declares::Elicitation);
     let asked = wire.call("release", json!({})).await.unwrap();
     world.gate.notify_one();
-    let asked = wire
-        .again("release", json!({}), &asked, branch())
-        .await
-        .unwrap();
+    let asked = wire.go_on("release", json!({}), &asked, branch()).await;
     assert_eq!(asked["resultType"], "input_required");
     let publish = json!({ "publish": accepted(json!({ "value": true })) });
-    let done = wire
-        .again("release", json!({}), &asked, publish)
-        .await
-        .unwrap();
+    let done = wire.go_on("release", json!({}), &asked, publish).await;
     assert_eq!(text(&done), "main: true, a task: false");
 }
 
@@ -333,9 +315,8 @@ async fn the_mode_is_decided_anew_before_the_handle_is_touched() {
     let error = wire.request("tools/call", params).await.unwrap_err();
     assert_eq!(error["code"], -32021);
     let created = wire
-        .again("only_release", json!({}), &asked, branch())
-        .await
-        .unwrap();
+        .go_on("only_release", json!({}), &asked, branch())
+        .await;
     assert_eq!(created["resultType"], "task");
 }
 
@@ -392,12 +373,7 @@ async fn a_call_that_was_given_up_before_it_became_a_task_never_does() {
     let params = json!({ "name": "build", "arguments": { "millis": 60_000 } });
     let call = wire.send("tools/call", params).await;
     sleep(Duration::from_millis(100)).await;
-    wire.write(&json!({
-        "jsonrpc": "2.0",
-        "method": "notifications/cancelled",
-        "params": { "requestId": call },
-    }))
-    .await;
+    wire.take_back(call).await;
     sleep(Duration::from_mins(5)).await;
     assert!(tasks.list(None).await.unwrap().is_empty());
     assert_eq!(world.built.load(Relaxed), 0);
@@ -412,10 +388,7 @@ async fn what_was_done_before_a_detach_that_failed_is_not_done_again() {
         let asked = wire.call("at_once", json!({})).await.unwrap();
         assert_eq!(asked["resultType"], "input_required", "{asked}");
         let sure = json!({ "sure": accepted(json!({ "value": true })) });
-        let done = wire
-            .again("at_once", json!({}), &asked, sure)
-            .await
-            .unwrap();
+        let done = wire.go_on("at_once", json!({}), &asked, sure).await;
         // The body went on by the failure, and does so in every leg.
         assert_eq!(text(&done), "as a call: true");
         assert_eq!(world.built.load(Relaxed), 1);

@@ -173,8 +173,7 @@ where
 async fn parked(effects: &Effects) -> (MemoryStore, VirtualHost, String) {
     let store = MemoryStore::new();
     let mut wire = Wire::tasks(server::<first::order>(effects).store(store.clone()));
-    let id = wire.task("order", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("order", json!({})).await;
     let host = wire.host();
     wire.close().await;
     (store, host, id)

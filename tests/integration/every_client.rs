@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use siding::prelude::*;
 
-use crate::support::{Declares, VirtualHost, Wire, accepted, questions, text};
+use crate::support::{Declares, VirtualHost, Wire, accepted, questions, retry, text};
 
 /// What the tool did to the world, in its order.
 type Effects = Arc<Mutex<Vec<String>>>;
@@ -168,8 +168,7 @@ async fn by_rounds(world: &World, crashes: bool) -> String {
             assert_eq!(client.messages, 4);
             return text(&answered).to_owned();
         }
-        call["requestState"] = answered["requestState"].clone();
-        call["inputResponses"] = answers(&answered);
+        call = retry(call, &answered, answers(&answered));
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use siding::prelude::*;
 
-use crate::support::{Declares, Http};
+use crate::support::{Declares, Http, accepted, retry};
 
 /// Tells whose call it is, twice.
 #[mcp_tool(task = "required")]
@@ -229,10 +229,8 @@ async fn two_clients_interleaved_over_one_server_are_decided_separately() {
     }
     for (declares, first) in asked {
         if declares == Declares::Elicitation {
-            let mut again = call.clone();
-            again["requestState"] = first["requestState"].clone();
-            again["inputResponses"] =
-                json!({ "b": crate::support::accepted(json!({ "value": 2 })) });
+            let answer = json!({ "b": accepted(json!({ "value": 2 })) });
+            let again = retry(call.clone(), &first, answer);
             let (_, answer) = http.post_as(declares, &[], "tools/call", again).await;
             assert_eq!(answer["result"]["structuredContent"], 3);
         }

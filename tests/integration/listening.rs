@@ -92,9 +92,7 @@ async fn s23_w12_every_change_is_told_as_get_would_tell_it() {
     let id = wire.task("ask", json!({})).await;
     let waiting = wire.until(&id, "input_required").await;
     let subscription = wire.send("subscriptions/listen", listen(json!([id]))).await;
-    let acknowledged = wire
-        .incoming("notifications/subscriptions/acknowledged")
-        .await;
+    let acknowledged = wire.acknowledged().await;
     assert_eq!(
         acknowledged["params"]["notifications"],
         json!({ "taskIds": [id] })
@@ -117,8 +115,7 @@ async fn s23_w12_every_change_is_told_as_get_would_tell_it() {
 #[tokio::test(start_paused = true)]
 async fn w12_what_is_told_is_what_get_tells_in_the_middle_and_at_the_end() {
     let mut wire = Wire::tasks(server());
-    let id = wire.task("ask", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("ask", json!({})).await;
     let subscription = wire.send("subscriptions/listen", listen(json!([id]))).await;
     wire.accept(&id, "sure", json!({ "value": true })).await;
     let middle = loop {
@@ -140,8 +137,7 @@ async fn w12_what_is_told_is_what_get_tells_in_the_middle_and_at_the_end() {
 #[tokio::test(start_paused = true)]
 async fn w12_changes_that_come_faster_than_they_are_told_are_told_nevertheless() {
     let mut wire = Wire::tasks(server());
-    let id = wire.task("hurry", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("hurry", json!({})).await;
     let subscription = wire.send("subscriptions/listen", listen(json!([id]))).await;
     wire.incoming("notifications/tasks").await;
     wire.accept(&id, "sure", json!({ "value": true })).await;
@@ -158,8 +154,7 @@ async fn w12_changes_that_come_faster_than_they_are_told_are_told_nevertheless()
 #[tokio::test(start_paused = true)]
 async fn u01_a_panic_is_a_notification_of_the_end() {
     let mut wire = Wire::tasks(server());
-    let id = wire.task("panics", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("panics", json!({})).await;
     let subscription = wire.send("subscriptions/listen", listen(json!([id]))).await;
     wire.accept(&id, "sure", json!({ "value": true })).await;
     let story = story(&mut wire, subscription).await;
@@ -172,9 +167,7 @@ async fn s23_what_is_not_there_for_the_caller_is_left_out() {
     let id = wire.task("ask", json!({})).await;
     let ids = json!(["0".repeat(32), id, "", id]);
     wire.send("subscriptions/listen", listen(ids)).await;
-    let acknowledged = wire
-        .incoming("notifications/subscriptions/acknowledged")
-        .await;
+    let acknowledged = wire.acknowledged().await;
     assert_eq!(
         acknowledged["params"]["notifications"],
         json!({ "taskIds": [id] })
@@ -182,9 +175,7 @@ async fn s23_what_is_not_there_for_the_caller_is_left_out() {
     // None of them is no reason to refuse, either.
     wire.send("subscriptions/listen", listen(json!(["nothing"])))
         .await;
-    let acknowledged = wire
-        .incoming("notifications/subscriptions/acknowledged")
-        .await;
+    let acknowledged = wire.acknowledged().await;
     assert_eq!(
         acknowledged["params"]["notifications"],
         json!({ "taskIds": [] })
@@ -204,9 +195,7 @@ async fn s23_listening_to_tasks_needs_the_declaration() {
     // Whoever asks for no tasks needs none.
     wire.send("subscriptions/listen", json!({ "notifications": {} }))
         .await;
-    let acknowledged = wire
-        .incoming("notifications/subscriptions/acknowledged")
-        .await;
+    let acknowledged = wire.acknowledged().await;
     assert_eq!(acknowledged["params"]["notifications"], json!({}));
 }
 
@@ -231,16 +220,10 @@ async fn task_ids_of_another_shape_are_invalid() {
 #[tokio::test(start_paused = true)]
 async fn a_listener_that_was_cancelled_hears_nothing_more() {
     let mut wire = Wire::tasks(server());
-    let id = wire.task("ask", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("ask", json!({})).await;
     let subscription = wire.send("subscriptions/listen", listen(json!([id]))).await;
     wire.incoming("notifications/tasks").await;
-    wire.write(&json!({
-        "jsonrpc": "2.0",
-        "method": "notifications/cancelled",
-        "params": { "requestId": subscription },
-    }))
-    .await;
+    wire.take_back(subscription).await;
     wire.accept(&id, "sure", json!({ "value": true })).await;
     wire.end(&id).await;
     sleep(Duration::from_secs(1)).await;
@@ -255,8 +238,7 @@ async fn a_listener_that_was_cancelled_hears_nothing_more() {
 async fn changes_by_another_instance_are_told_too() {
     let store = MemoryStore::new();
     let mut wire = Wire::tasks(server().store(store.clone()));
-    let id = wire.task("ask", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("ask", json!({})).await;
     let subscription = wire.send("subscriptions/listen", listen(json!([id]))).await;
     wire.incoming("notifications/tasks").await;
     let mut other = Wire::tasks(server().store(store));

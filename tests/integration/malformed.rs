@@ -19,8 +19,7 @@ fn server() -> Server {
 #[tokio::test(start_paused = true)]
 async fn u25_w09_parameters_of_another_shape_are_invalid_not_unknown() {
     let mut wire = Wire::tasks(server());
-    let id = wire.task("wait", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("wait", json!({})).await;
     for (method, params) in [
         ("tasks/get", json!({})),
         ("tasks/get", json!({ "taskId": 7 })),

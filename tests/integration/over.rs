@@ -252,8 +252,7 @@ async fn the_handler_and_the_tools_are_one_server() {
 
     let theirs = wire.call("bill", json!({})).await.unwrap();
     assert_eq!(theirs["content"][0]["text"], "bill by the handler");
-    let id = wire.task("brew", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("brew", json!({})).await;
     wire.accept(&id, "sure", json!({ "value": true })).await;
     assert_eq!(wire.end(&id).await["result"]["content"][0]["text"], "true");
 }
@@ -299,9 +298,7 @@ async fn one_listen_request_hears_of_both() {
     let id = wire.task("brew", json!({})).await;
     let wanted = json!({ "notifications": { "toolsListChanged": true, "taskIds": [id] } });
     wire.send("subscriptions/listen", wanted.clone()).await;
-    let acknowledged = wire
-        .incoming("notifications/subscriptions/acknowledged")
-        .await;
+    let acknowledged = wire.acknowledged().await;
     assert_eq!(
         acknowledged["params"]["notifications"],
         wanted["notifications"]

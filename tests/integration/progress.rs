@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use siding::prelude::*;
 use tokio::time::{Duration, sleep};
 
-use crate::support::{Declares, Wire, accepted, text};
+use crate::support::{Declares, Wire, accepted, retry, text};
 
 /// Does three things, and asks before the last.
 #[mcp_tool(task = "optional")]
@@ -66,9 +66,8 @@ async fn a_call_with_a_token_is_told_and_a_replay_tells_nothing_again() {
     let mut wire = Wire::modern(server(), Declares::Elicitation);
     let asked = wire.request("tools/call", call()).await.unwrap();
     assert_eq!(told(&wire), ["0.0 of 3.0", "1.0 of 3.0"]);
-    let mut again = call();
-    again["requestState"] = asked["requestState"].clone();
-    again["inputResponses"] = json!({ "sure": accepted(json!({ "value": true })) });
+    let sure = json!({ "sure": accepted(json!({ "value": true })) });
+    let again = retry(call(), &asked, sure);
     let done = wire.request("tools/call", again).await.unwrap();
     assert_eq!(text(&done), "true");
     assert_eq!(told(&wire), ["0.0 of 3.0", "1.0 of 3.0", "2.0 of 3.0"]);

@@ -181,8 +181,7 @@ async fn w08_w09_several_questions_are_outstanding_at_once_and_partial_answers_c
 #[tokio::test(start_paused = true)]
 async fn w08_a_cancel_ends_the_wait() {
     let (mut wire, counts) = wire();
-    let id = wire.task("both", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("both", json!({})).await;
     wire.cancel(&id).await.unwrap();
     let task = wire.get(&id).await;
     assert_eq!(task["status"], "cancelled");
@@ -197,8 +196,7 @@ async fn w08_a_cancel_ends_the_wait() {
 #[tokio::test(start_paused = true)]
 async fn w09_unknown_keys_are_ignored_and_the_rest_is_taken() {
     let (mut wire, _) = wire();
-    let id = wire.task("order", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("order", json!({})).await;
     let answers = json!({
         "sure": accept(json!({ "value": true, "surplus": [1] })),
         "unknown": { "odd": true },
@@ -244,8 +242,7 @@ async fn u02_updates_without_an_answer_start_no_leg() {
 #[tokio::test(start_paused = true)]
 async fn f19_two_identical_updates_at_once_run_the_next_leg_once() {
     let (mut wire, counts) = wire();
-    let id = wire.task("order", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("order", json!({})).await;
     let answers = json!({ "sure": accept(json!({ "value": true })) });
     let params = json!({ "taskId": id, "inputResponses": answers });
     let first = wire.send("tasks/update", params.clone()).await;
@@ -314,8 +311,7 @@ async fn u07_an_answer_that_does_not_fit_is_refused_and_the_question_stays() {
 #[tokio::test(start_paused = true)]
 async fn u07_nothing_of_an_update_is_taken_when_one_answer_is_wrong() {
     let (mut wire, _) = wire();
-    let id = wire.task("both", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("both", json!({})).await;
     let answers = json!({
         "count": accept(json!({ "value": 256 })),
         "name": accept(json!({ "value": "Ada" })),
@@ -331,8 +327,7 @@ async fn u07_nothing_of_an_update_is_taken_when_one_answer_is_wrong() {
 #[tokio::test(start_paused = true)]
 async fn u11_catching_every_error_around_a_question_does_not_swallow_the_park() {
     let (mut wire, counts) = wire();
-    let id = wire.task("swallow", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("swallow", json!({})).await;
     settle().await;
     assert_eq!(counts.effects.load(Relaxed), 0);
     wire.accept(&id, "sure", json!({ "value": true })).await;
@@ -346,8 +341,7 @@ async fn u11_catching_every_error_around_a_question_does_not_swallow_the_park() 
 async fn declined_and_dismissed_questions_are_errors_of_their_own() {
     let (mut wire, _) = wire();
     for (action, told) in [("decline", "declined"), ("cancel", "dismissed")] {
-        let id = wire.task("maybe", json!({})).await;
-        wire.until(&id, "input_required").await;
+        let id = wire.parked("maybe", json!({})).await;
         wire.update(&id, json!({ "sure": { "action": action } }))
             .await
             .unwrap();
@@ -373,8 +367,7 @@ async fn answers_reach_a_task_whose_server_was_replaced() {
     let store = MemoryStore::new();
     let (first, counts) = server();
     let mut wire = Wire::tasks(first.store(store.clone()));
-    let id = wire.task("order", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("order", json!({})).await;
     wire.close().await;
 
     let (second, later) = server();

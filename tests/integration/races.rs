@@ -15,7 +15,7 @@ use siding::{
     record::Status,
 };
 use tokio::{
-    sync::{Notify, Semaphore},
+    sync::Notify,
     time::{Instant, advance, sleep, timeout},
 };
 
@@ -54,26 +54,11 @@ fn nothing() -> BoxFuture<'static, ()> {
     Box::pin(async {})
 }
 
-/// A store that holds every moment that `waits` names until the gate has a permit for it.
-fn gated(waits: impl Fn(&Moment) -> bool + Send + Sync + 'static) -> (Arc<Semaphore>, HookedStore) {
-    let gate = Arc::new(Semaphore::new(0));
-    let opens = gate.clone();
-    let store = HookedStore::new(MemoryStore::new(), move |moment| {
-        if !waits(&moment) {
-            return nothing();
-        }
-        let gate = gate.clone();
-        Box::pin(async move { gate.acquire().await.unwrap().forget() })
-    });
-    (opens, store)
-}
-
 /// A task of `waits` on `store`, just after its answer came.
 async fn answered(store: HookedStore, seen: &Seen) -> (Wire, String) {
     let server = Server::new("waits", "1.0.0").state(seen.clone());
     let mut wire = Wire::tasks(server.store(store).tool::<waits>());
-    let id = wire.task("waits", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("waits", json!({})).await;
     wire.accept(&id, "sure", json!({ "value": true })).await;
     (wire, id)
 }
@@ -98,12 +83,14 @@ async fn what_becomes_due_while_the_driver_looks_is_not_overlooked() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancel_while_a_leg_is_about_to_begin_is_seen_at_once() {
-    let (opens, store) = gated(|moment| matches!(moment, Moment::Journal));
+    let journal = |moment: &Moment| matches!(moment, Moment::Journal);
+    let (store, gate) = HookedStore::gated(MemoryStore::new(), journal);
     let seen = Seen::default();
     let (mut wire, id) = answered(store, &seen).await;
+    gate.reached().await;
     wire.cancel(&id).await.unwrap();
     let cancelled = Instant::now();
-    opens.add_permits(1);
+    gate.open();
     assert_eq!(wire.end(&id).await["status"], "cancelled");
     advance(Duration::from_secs(1)).await;
     wire.get(&id).await;
@@ -114,7 +101,8 @@ async fn a_cancel_while_a_leg_is_about_to_begin_is_seen_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_leg_that_lets_go_late_takes_nothing_from_the_next() {
-    let (opens, store) = gated(
+    let (store, gate) = HookedStore::gated(
+        MemoryStore::new(),
         |moment| matches!(moment, Moment::Committed(record) if record.status() == Status::InputRequired),
     );
     let seen = Seen::default();
@@ -122,7 +110,7 @@ async fn a_leg_that_lets_go_late_takes_nothing_from_the_next() {
     while seen.begun.lock().unwrap().is_none() {
         wire.get(&id).await;
     }
-    opens.add_permits(1);
+    gate.open();
     advance(Duration::from_millis(1)).await;
     wire.get(&id).await;
     wire.cancel(&id).await.unwrap();
@@ -154,8 +142,7 @@ async fn a_server_that_stops_while_it_claims_keeps_nothing_from_others() {
         .host(host);
     let tasks = server.tasks();
     let mut wire = Wire::with_host(server.tool::<waits>(), host);
-    let id = wire.task("waits", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("waits", json!({})).await;
     wire.accept(&id, "sure", json!({ "value": true })).await;
     wire.close().await;
     assert!(claimed.load(Relaxed));

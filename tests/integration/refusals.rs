@@ -28,8 +28,7 @@ async fn a_loop_that_asks_a_client_who_cannot_be_asked_ends() {
 async fn a_loop_that_asks_after_its_task_was_cancelled_ends() {
     let server = Server::new("insists", "1.0.0").tool::<insists>();
     let mut wire = Wire::tasks(server);
-    let id = wire.task("insists", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("insists", json!({})).await;
     wire.cancel(&id).await.unwrap();
     // The closing leg runs on the thread of this test: were it to spin, nothing would be answered.
     for _ in 0..10 {

@@ -80,8 +80,7 @@ async fn a_server_of_another_pool_answers_for_a_task_but_never_runs_it() {
     let (store, host) = (MemoryStore::new(), VirtualHost::new());
     let (ours, theirs) = (App::default(), App::default());
     let mut shop = Wire::with_host(named("shop", &ours, &store), host);
-    let id = shop.task("work", json!({ "seconds": 1 })).await;
-    shop.until(&id, "input_required").await;
+    let id = shop.parked("work", json!({ "seconds": 1 })).await;
     shop.close().await;
     let mut bank = Wire::with_host(named("bank", &theirs, &store), host);
     bank.accept(&id, "sure", json!({ "value": true })).await;

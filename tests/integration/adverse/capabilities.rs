@@ -5,7 +5,7 @@ use siding::prelude::*;
 use tokio::time::{Duration, sleep};
 
 use super::{Shop, meta, open, pick, server, sure};
-use crate::support::{Declares, Wire, accepted, text};
+use crate::support::{Declares, Wire, accepted, retry, text};
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_declares_more_in_its_retry_is_no_drift() {
@@ -72,8 +72,7 @@ async fn a_client_whose_second_request_declares_less_is_no_drift() {
 async fn what_could_not_be_asked_is_no_drift_in_the_next_leg_of_a_task() {
     let (server, _) = server();
     let mut wire = Wire::tasks(server);
-    let id = wire.task("sign_in", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("sign_in", json!({})).await;
     wire.accept(&id, "code", json!({ "value": "1" })).await;
     sleep(Duration::from_secs(10)).await;
     let task = wire.get(&id).await;
@@ -122,7 +121,6 @@ async fn an_older_client_with_a_handle_spends_nothing() {
     let first = json!({ "first": accepted(json!({ "value": true })) });
     let other = json!({ "first": accepted(json!({ "value": false })) });
     let answer = older.again("ask_twice", json!({}), &asked, first).await;
-    println!("{answer:?}");
     assert_eq!(answer.unwrap_err()["code"], -32602);
     let second = wire.again("ask_twice", json!({}), &asked, other).await;
     assert_eq!(second.unwrap()["resultType"], "input_required");
@@ -133,12 +131,7 @@ async fn an_older_client_with_a_handle_spends_nothing() {
 async fn work_then_detach(ctx: &mut Ctx<Shop>) -> Result<String> {
     let world = ctx.state();
     let sure: bool = ctx.input("Sure?").await?;
-    ctx.step("charge", async {
-        world.began.notify_one();
-        world.gate.notified().await;
-        world.charge().await
-    })
-    .await?;
+    ctx.step("charge", world.charge_when_let()).await?;
     ctx.detach().await?;
     ctx.sleep(Duration::from_hours(1)).await?;
     Ok(sure.to_string())
@@ -157,12 +150,11 @@ async fn a_retry_without_tasks_is_not_answered_with_one() {
     let (server, world) = server();
     let mut wire = Wire::tasks(server.tool::<work_then_detach>());
     let asked = wire.call("work_then_detach", json!({})).await.unwrap();
-    let params = json!({
-        "name": "work_then_detach",
-        "arguments": {},
-        "requestState": asked["requestState"],
-        "inputResponses": sure(),
-    });
+    let params = retry(
+        json!({ "name": "work_then_detach", "arguments": {} }),
+        &asked,
+        sure(),
+    );
     let mut plain = params.clone();
     plain["_meta"] = meta(json!({ "elicitation": {} }));
     let with = wire.send("tools/call", params).await;
@@ -172,6 +164,5 @@ async fn a_retry_without_tasks_is_not_answered_with_one() {
     world.gate.notify_one();
     assert_eq!(wire.receive(with).await.unwrap()["resultType"], "task");
     let answer = wire.receive(without).await;
-    println!("{answer:?}");
     assert_eq!(answer.unwrap_err()["code"], -32021);
 }

@@ -1,67 +1,29 @@
 //! Clients that leave, and servers that shut down.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering::Relaxed},
-};
+use std::sync::atomic::Ordering::Relaxed;
 
 use serde_json::json;
 use siding::{prelude::*, record::Status};
-use tokio::{
-    sync::Notify,
-    time::{Duration, sleep},
-};
+use tokio::time::{Duration, sleep};
 
 use super::{Shop, meta, server, sure};
-use crate::support::{Declares, HookedStore, Moment, Wire, text};
+use crate::support::{Declares, Wire, retry, text};
 
 #[tokio::test(start_paused = true)]
 async fn a_retry_that_is_taken_back_leaves_a_task_that_was_told_before() {
-    let armed = Arc::new(AtomicBool::new(false));
-    let (writing, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let store = HookedStore::new(MemoryStore::new(), {
-        let (armed, writing, go_on) = (armed.clone(), writing.clone(), go_on.clone());
-        move |moment| {
-            let (armed, writing, go_on) = (armed.clone(), writing.clone(), go_on.clone());
-            Box::pin(async move {
-                if let Moment::Committing(_) = moment
-                    && armed.swap(false, Relaxed)
-                {
-                    writing.notify_one();
-                    go_on.notified().await;
-                }
-            })
-        }
-    });
     let (server, _) = server();
-    let mut wire = Wire::tasks(server.store(store));
+    let mut wire = Wire::tasks(server);
     let plain = meta(json!({ "elicitation": {} }));
     let params = json!({ "name": "pick", "arguments": {}, "_meta": plain });
     let asked = wire.request("tools/call", params).await.unwrap();
     assert_eq!(asked["resultType"], "input_required");
-    let created = wire.again("pick", json!({}), &asked, sure()).await.unwrap();
+    let created = wire.go_on("pick", json!({}), &asked, sure()).await;
     assert_eq!(created["resultType"], "task", "{created}");
     let id = created["taskId"].as_str().unwrap();
     sleep(Duration::from_millis(100)).await;
-    armed.store(true, Relaxed);
-    let params = json!({
-        "name": "pick",
-        "arguments": {},
-        "requestState": asked["requestState"],
-        "inputResponses": sure(),
-    });
+    let params = retry(json!({ "name": "pick", "arguments": {} }), &asked, sure());
     let second = wire.send("tools/call", params).await;
-    tokio::time::timeout(Duration::from_secs(1), writing.notified())
-        .await
-        .ok();
-    wire.write(&json!({
-        "jsonrpc": "2.0",
-        "method": "notifications/cancelled",
-        "params": { "requestId": second },
-    }))
-    .await;
-    sleep(Duration::from_millis(100)).await;
-    go_on.notify_one();
+    wire.take_back(second).await;
     sleep(Duration::from_secs(1)).await;
     let task = wire.get(id).await;
     assert_eq!(task["status"], "working", "{task}");
@@ -74,12 +36,7 @@ async fn no_step_begins_for_a_client_that_left_its_first_request() {
     let params = json!({ "name": "two_steps", "arguments": {} });
     let call = wire.send("tools/call", params).await;
     world.began.notified().await;
-    wire.write(&json!({
-        "jsonrpc": "2.0",
-        "method": "notifications/cancelled",
-        "params": { "requestId": call },
-    }))
-    .await;
+    wire.take_back(call).await;
     sleep(Duration::from_secs(1)).await;
     world.gate.notify_one();
     sleep(Duration::from_mins(1)).await;
@@ -93,22 +50,12 @@ async fn a_sleep_goes_on_for_a_client_that_comes_back() {
     let mut wire = Wire::modern(server, Declares::Elicitation);
     let asked = wire.call("doze", json!({})).await.unwrap();
     let began = tokio::time::Instant::now();
-    let params = json!({
-        "name": "doze",
-        "arguments": {},
-        "requestState": asked["requestState"],
-        "inputResponses": sure(),
-    });
+    let params = retry(json!({ "name": "doze", "arguments": {} }), &asked, sure());
     let left = wire.send("tools/call", params).await;
     sleep(Duration::from_secs(50)).await;
-    wire.write(&json!({
-        "jsonrpc": "2.0",
-        "method": "notifications/cancelled",
-        "params": { "requestId": left },
-    }))
-    .await;
+    wire.take_back(left).await;
     sleep(Duration::from_secs(1)).await;
-    let done = wire.again("doze", json!({}), &asked, sure()).await.unwrap();
+    let done = wire.go_on("doze", json!({}), &asked, sure()).await;
     assert_eq!(text(&done), "true");
     assert_eq!(began.elapsed().as_secs(), 60);
 }
@@ -183,12 +130,7 @@ async fn two_calls_on_one_connection_in_small_packets_keep_their_tasks() {
 async fn work(ctx: &mut Ctx<Shop>) -> Result<String> {
     let world = ctx.state();
     let sure: bool = ctx.input("Sure?").await?;
-    ctx.step("charge", async {
-        world.began.notify_one();
-        world.gate.notified().await;
-        world.charge().await
-    })
-    .await?;
+    ctx.step("charge", world.charge_when_let()).await?;
     ctx.step("ship", world.ship()).await?;
     Ok(sure.to_string())
 }
@@ -199,24 +141,14 @@ async fn of_two_attempts_at_once_either_may_leave() {
         let (server, world) = server();
         let mut wire = Wire::modern(server.tool::<work>(), Declares::Elicitation);
         let asked = wire.call("work", json!({})).await.unwrap();
-        let params = json!({
-            "name": "work",
-            "arguments": {},
-            "requestState": asked["requestState"],
-            "inputResponses": sure(),
-        });
+        let params = retry(json!({ "name": "work", "arguments": {} }), &asked, sure());
         let mut attempts = Vec::new();
         for _ in 0..2 {
             attempts.push(wire.send("tools/call", params.clone()).await);
             sleep(Duration::from_millis(10)).await;
         }
         world.began.notified().await;
-        wire.write(&json!({
-            "jsonrpc": "2.0",
-            "method": "notifications/cancelled",
-            "params": { "requestId": attempts[leaver] },
-        }))
-        .await;
+        wire.take_back(attempts[leaver]).await;
         sleep(Duration::from_secs(20)).await;
         world.gate.notify_one();
         let done = wire.receive(attempts[1 - leaver]).await.unwrap();
@@ -237,12 +169,7 @@ async fn a_server_that_shuts_down_answers_the_calls_that_it_gives_up() {
         let mut wire = Wire::modern(server, Declares::Elicitation);
         let params = if tool == "work" {
             let asked = wire.call("work", json!({})).await.unwrap();
-            json!({
-                "name": "work",
-                "arguments": {},
-                "requestState": asked["requestState"],
-                "inputResponses": sure(),
-            })
+            retry(json!({ "name": "work", "arguments": {} }), &asked, sure())
         } else {
             json!({ "name": tool, "arguments": {} })
         };
@@ -287,7 +214,6 @@ async fn a_call_that_asks_after_its_time_says_so() {
     let (server, _) = server();
     let mut wire = Wire::modern(server, Declares::Elicitation);
     let asked = wire.call("long", json!({})).await;
-    println!("{asked:?}");
     let error = asked.unwrap_err();
     assert_eq!(error["data"]["reason"], "expired", "{error}");
 }

@@ -30,8 +30,7 @@ async fn stages(ctx: &mut Ctx<Shop>) -> Result<String> {
 async fn a_change_of_meta_within_a_millisecond_is_announced() {
     let (server, _) = server();
     let mut wire = Wire::tasks(server.tool::<stages>());
-    let id = wire.task("stages", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("stages", json!({})).await;
     let params = json!({ "notifications": { "taskIds": [id] } });
     wire.send("subscriptions/listen", params).await;
     wire.incoming("notifications/tasks").await;
@@ -64,11 +63,8 @@ async fn a_refused_listen_request_leaves_nothing_behind() {
     let bad = json!({ "taskIds": [id], "toolsListChanged": "yes" });
     wire.write(&listen(bad)).await;
     let refused = wire.receive(777).await;
-    println!("{refused:?}");
     wire.write(&listen(json!({}))).await;
-    let acknowledged = wire
-        .incoming("notifications/subscriptions/acknowledged")
-        .await;
+    let acknowledged = wire.acknowledged().await;
     assert_eq!(acknowledged["params"]["notifications"], json!({}));
     assert_eq!(refused.unwrap_err()["code"], -32602);
 }
@@ -119,12 +115,10 @@ async fn a_listen_id_may_be_a_string_that_looks_like_a_number() {
         }))
         .await;
     }
-    for (request, id) in [(json!("900"), &ids[0]), (json!(900), &ids[1])] {
-        let acknowledged = wire
-            .incoming("notifications/subscriptions/acknowledged")
-            .await;
+    for _ in 0..2 {
+        let acknowledged = wire.acknowledged().await;
         let of = &acknowledged["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"];
-        let expected = if *of == request { id } else { continue };
+        let expected = if *of == "900" { &ids[0] } else { &ids[1] };
         assert_eq!(
             acknowledged["params"]["notifications"]["taskIds"],
             json!([expected])
@@ -175,8 +169,7 @@ async fn brew(ctx: &mut Ctx) -> Result<String> {
 #[tokio::test(start_paused = true)]
 async fn tasks_are_listened_to_when_the_handler_has_no_more_to_tell() {
     let mut wire = Wire::tasks(Server::over(Brief).tool::<brew>());
-    let id = wire.task("brew", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("brew", json!({})).await;
     let notifications = json!({ "taskIds": [id], "toolsListChanged": true });
     wire.send(
         "subscriptions/listen",

@@ -32,6 +32,13 @@ struct World {
 type Shop = Arc<World>;
 
 impl World {
+    /// Tells that it began, and waits to be let.
+    async fn charge_when_let(&self) -> Result<u32> {
+        self.began.notify_one();
+        self.gate.notified().await;
+        self.charge().await
+    }
+
     async fn charge(&self) -> Result<u32> {
         Ok(self.charged.fetch_add(1, Relaxed) + 1)
     }
@@ -132,12 +139,7 @@ async fn sign_in(ctx: &mut Ctx<Shop>) -> Result<String> {
 #[mcp_tool(task = "optional")]
 async fn two_steps(ctx: &mut Ctx<Shop>) -> Result<String> {
     let world = ctx.state();
-    ctx.step("charge", async {
-        world.began.notify_one();
-        world.gate.notified().await;
-        world.charge().await
-    })
-    .await?;
+    ctx.step("charge", world.charge_when_let()).await?;
     ctx.step("ship", world.ship()).await?;
     let sure: bool = ctx.input("Sure?").await?;
     Ok(sure.to_string())

@@ -1,6 +1,6 @@
 //! Writes that fail, or are the last.
 
-use std::sync::{Arc, atomic::Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use serde_json::{Value, json};
 use siding::{
@@ -8,10 +8,7 @@ use siding::{
     prelude::*,
     testing::{Fault, FaultyStore},
 };
-use tokio::{
-    sync::Notify,
-    time::{Duration, sleep},
-};
+use tokio::time::{Duration, sleep};
 
 use super::{open, server, sure};
 use crate::support::{Declares, HookedStore, Moment, Wire, text};
@@ -48,7 +45,6 @@ async fn what_was_done_before_a_failed_detach_is_kept_for_the_round() {
     let (server, world) = server();
     let mut wire = Wire::tasks(server.store(store));
     let asked = wire.call("manual_order", json!({})).await.unwrap();
-    println!("{asked} {:?}", world.detached.lock().unwrap());
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     let again = wire.again("manual_order", json!({}), &asked, sure()).await;
     let again = again.unwrap();
@@ -66,26 +62,13 @@ async fn what_was_done_before_a_failed_detach_is_kept_for_the_round() {
 #[tokio::test(start_paused = true)]
 async fn a_crash_before_the_first_park_is_written_repeats_nothing() {
     let kept = MemoryStore::new();
-    let parking = Arc::new(Notify::new());
-    let store = HookedStore::new(kept.clone(), {
-        let parking = parking.clone();
-        move |moment| {
-            let parking = parking.clone();
-            Box::pin(async move {
-                if let Moment::Committing(_) = moment {
-                    parking.notify_one();
-                    std::future::pending::<()>().await;
-                }
-            })
-        }
-    });
+    let parks = |moment: &Moment| matches!(moment, Moment::Committing(_));
+    let (store, gate) = HookedStore::gated(kept.clone(), parks);
     let (server, world) = server();
     let mut wire = Wire::tasks(server.store(store));
     let params = json!({ "name": "quick_order", "arguments": {} });
     wire.send("tools/call", params).await;
-    tokio::time::timeout(Duration::from_secs(5), parking.notified())
-        .await
-        .ok();
+    gate.reached().await;
     assert_eq!(world.charged.load(Relaxed), 1);
     wire.kill().await;
     let wire = Wire::tasks(open(&world).store(kept));
@@ -133,6 +116,7 @@ async fn a_leg_that_parked_does_not_cancel_the_next() {
 async fn whatever_write_fails_it_is_charged_once() {
     let faults = [Fault::Lost, Fault::Unheard, Fault::Twice, Fault::Last];
     let mut wrong = Vec::new();
+    let mut reached = 0;
     for tool in ["quick_order", "slow_order", "manual_order"] {
         for declares in [Declares::Tasks, Declares::Elicitation] {
             for fault in faults {
@@ -140,9 +124,10 @@ async fn whatever_write_fails_it_is_charged_once() {
                     let kept = MemoryStore::new();
                     let store = FaultyStore::new(kept.clone()).on(write, fault);
                     let (server, world) = server();
-                    let mut wire = Wire::modern(server.store(store), declares);
+                    let mut wire = Wire::modern(server.store(store.clone()), declares);
                     let told = follow(&mut wire, tool).await;
                     wire.kill().await;
+                    reached += u32::from(store.writes() >= write);
                     let wire = Wire::modern(open(&world).store(kept), declares);
                     sleep(Duration::from_mins(3)).await;
                     wire.kill().await;
@@ -157,6 +142,7 @@ async fn whatever_write_fails_it_is_charged_once() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+    assert_ne!(reached, 0, "no fault was met");
 }
 
 /// Calls and answers as a client does, and gives what came of it.
@@ -193,13 +179,14 @@ async fn follow(wire: &mut Wire, tool: &str) -> String {
 #[tokio::test(start_paused = true)]
 async fn whatever_write_is_the_last_the_next_instance_goes_on() {
     let mut wrong = Vec::new();
+    let mut reached = 0;
     for tool in ["quick_order", "slow_order", "manual_order"] {
         for declares in [Declares::Tasks, Declares::Elicitation] {
             for write in 1..=9 {
                 let kept = MemoryStore::new();
                 let store = FaultyStore::new(kept.clone()).on(write, Fault::Last);
                 let (server, world) = server();
-                let mut wire = Wire::modern(server.store(store), declares);
+                let mut wire = Wire::modern(server.store(store.clone()), declares);
                 let Ok(first) = wire.call(tool, json!({})).await else {
                     continue;
                 };
@@ -215,6 +202,7 @@ async fn whatever_write_is_the_last_the_next_instance_goes_on() {
                 }
                 sleep(Duration::from_secs(1)).await;
                 wire.kill().await;
+                reached += u32::from(store.writes() >= write);
                 let mut wire = Wire::modern(open(&world).store(kept), declares);
                 let told = if asked.is_null() {
                     let id = first["taskId"].clone();
@@ -246,4 +234,5 @@ async fn whatever_write_is_the_last_the_next_instance_goes_on() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+    assert_ne!(reached, 0, "no fault was met");
 }

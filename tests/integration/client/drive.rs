@@ -168,8 +168,9 @@ async fn c05_an_interrupt_cancels_the_task_on_the_server() {
     lines.read_line(&mut created).unwrap();
     let created: Value = serde_json::from_str(&created).unwrap();
     let id = created["task"]["taskId"].as_str().unwrap();
-    let interrupt = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
+    // The `kill` of the shell: not every machine has a program of this name.
+    let interrupt = Command::new("sh")
+        .args(["-c", "kill -INT \"$0\"", &child.id().to_string()])
         .status();
     assert!(interrupt.unwrap().success());
     let code = tokio::task::spawn_blocking(move || child.wait().unwrap().code());

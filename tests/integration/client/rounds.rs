@@ -5,7 +5,7 @@ use siding::{
     client::{Answer, CallError, Question},
     testing::{FakeServer, Reply},
 };
-use tokio::time::Duration;
+use tokio::time::{Duration, Instant};
 
 use super::{all, answering, asks, completed, connected, form, words, yes};
 
@@ -60,7 +60,9 @@ async fn c08_a_round_without_questions_is_called_again_after_a_pause() {
     server.reply(Reply::result(later));
     server.reply(Reply::text("ordered"));
     let client = connected(&server).await;
+    let began = Instant::now();
     client.call("order", json!({})).finish().await.unwrap();
+    assert!(!began.elapsed().is_zero());
     let again = &server.params("tools/call")[1];
     assert_eq!(again["requestState"], "busy");
     assert_eq!(again.get("inputResponses"), None);

@@ -58,8 +58,7 @@ async fn values_are_the_same_in_every_leg_and_others_in_every_call() {
     let (mut wire, log) = wire();
     let mut seen = Vec::new();
     for _ in 0..2 {
-        let id = wire.task("values", json!({})).await;
-        wire.until(&id, "input_required").await;
+        let id = wire.parked("values", json!({})).await;
         sleep(Duration::from_secs(5)).await;
         wire.accept(&id, "sure", json!({ "value": true })).await;
         wire.end(&id).await;
@@ -75,8 +74,7 @@ async fn values_are_the_same_in_every_leg_and_others_in_every_call() {
 #[tokio::test(start_paused = true)]
 async fn u23_a_cancel_while_parked_cleans_up_once() {
     let (mut wire, log) = wire();
-    let id = wire.task("reserve", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("reserve", json!({})).await;
     wire.cancel(&id).await.unwrap();
     let cancelled = wire.get(&id).await;
     assert_eq!(cancelled["status"], "cancelled");
@@ -90,8 +88,7 @@ async fn u23_a_cancel_while_parked_cleans_up_once() {
 #[tokio::test(start_paused = true)]
 async fn u23_an_expiry_while_parked_cleans_up_once_and_is_not_found_meanwhile() {
     let (mut wire, log) = wire();
-    let id = wire.task("reserve", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("reserve", json!({})).await;
     advance(Duration::from_hours(1)).await;
     let error = wire
         .request("tasks/get", json!({ "taskId": id }))
@@ -105,8 +102,7 @@ async fn u23_an_expiry_while_parked_cleans_up_once_and_is_not_found_meanwhile() 
 #[tokio::test(start_paused = true)]
 async fn a_cleanup_that_hangs_is_tried_three_times_and_then_given_up() {
     let (mut wire, log) = wire();
-    let id = wire.task("stuck", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("stuck", json!({})).await;
     wire.cancel(&id).await.unwrap();
     sleep(Duration::from_mins(50)).await;
     assert_eq!(log.take().len(), 3);
@@ -119,8 +115,7 @@ async fn a_cleanup_that_hangs_is_tried_three_times_and_then_given_up() {
 #[tokio::test(start_paused = true)]
 async fn a_cleanup_in_an_ordinary_leg_is_a_step() {
     let (mut wire, log) = wire();
-    let id = wire.task("reserve", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("reserve", json!({})).await;
     wire.update(&id, json!({ "sure": { "action": "decline" } }))
         .await
         .unwrap();
@@ -145,8 +140,7 @@ async fn a_step_is_tried_again_by_its_policy_and_only_its_end_counts() {
 #[tokio::test(start_paused = true)]
 async fn members_of_a_fan_out_run_at_once_and_once_in_any_order() {
     let (mut wire, log) = wire();
-    let id = wire.task("each", json!({ "items": [1, 2, 3] })).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("each", json!({ "items": [1, 2, 3] })).await;
     assert_eq!(log.take(), ["3", "2", "1"]);
     wire.accept(&id, "sure", json!({ "value": true })).await;
     let task = wire.end(&id).await;
@@ -158,24 +152,21 @@ async fn members_of_a_fan_out_run_at_once_and_once_in_any_order() {
 async fn p24_two_thousand_members_all_end() {
     let (mut wire, log) = wire();
     let items: Vec<u64> = (0..2_000).map(|item| item % 100).collect();
-    let id = wire.task("each", json!({ "items": items })).await;
-    wire.until(&id, "input_required").await;
+    wire.parked("each", json!({ "items": items })).await;
     assert_eq!(log.take().len(), 2_000);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_question_that_nobody_answers_in_time_is_taken_back_with_nobody_calling() {
     let (mut wire, _) = wire();
-    let id = wire.task("objection", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("objection", json!({})).await;
     sleep(Duration::from_mins(61)).await;
     let late = json!({ "why-not": { "action": "accept", "content": { "value": "late" } } });
     wire.update(&id, late).await.unwrap();
     let task = wire.end(&id).await;
     assert_eq!(task["result"]["content"][0]["text"], "nobody objected");
 
-    let id = wire.task("objection", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("objection", json!({})).await;
     sleep(Duration::from_mins(59)).await;
     wire.accept(&id, "why-not", json!({ "value": "too dear" }))
         .await;
@@ -203,8 +194,7 @@ async fn a_failure_of_the_store_is_no_error_of_a_step() {
 #[tokio::test(start_paused = true)]
 async fn u26_a_step_hands_on_in_its_first_run_what_it_does_in_a_replay() {
     let (mut wire, log) = wire();
-    let id = wire.task("fragile", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("fragile", json!({})).await;
     wire.accept(&id, "sure", json!({ "value": true })).await;
     wire.end(&id).await;
     let legs = log.take();
@@ -219,8 +209,7 @@ async fn u26_a_step_hands_on_in_its_first_run_what_it_does_in_a_replay() {
 #[tokio::test(start_paused = true)]
 async fn s17_a_resumed_run_sees_all_answers_and_its_arguments_unchanged() {
     let (mut wire, _) = wire();
-    let id = wire.task("each", json!({ "items": [1] })).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("each", json!({ "items": [1] })).await;
     wire.accept(&id, "sure", json!({ "value": true })).await;
     let task = wire.end(&id).await;
     assert_eq!(task["result"]["structuredContent"], json!([2]), "{task}");

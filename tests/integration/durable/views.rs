@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use siding::{Limits, prelude::*, record::Status};
+use siding::{Limits, TaskError, prelude::*, record::Status};
 use tokio::time::{advance, sleep};
 
 use super::{server, settle, wire};
@@ -129,8 +129,7 @@ async fn s05_s13_s19_an_operator_lists_tasks_and_cancels_with_a_reason() {
     let tasks = server.tasks();
     let mut wire = Wire::tasks(server);
     let endless = wire.task("endless", json!({})).await;
-    let parked = wire.task("values", json!({})).await;
-    wire.until(&parked, "input_required").await;
+    let parked = wire.parked("values", json!({})).await;
     let ids = |status| {
         let tasks = tasks.clone();
         async move {
@@ -165,14 +164,13 @@ async fn s06_who_waits_wakes_when_the_time_of_the_task_is_over() {
     let mut wire = Wire::tasks(server);
     let id = wire.task("values", json!({})).await;
     let waited = tasks.wait(&id.as_str().into()).await;
-    assert!(waited.is_err(), "{waited:?}");
+    assert!(matches!(waited, Err(TaskError::Missing)), "{waited:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn s04_s16_what_expired_is_unknown_at_once_and_its_owner_is_told_for_a_while() {
     let (mut wire, _) = wire();
-    let id = wire.task("values", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("values", json!({})).await;
     // Before the driver had its turn.
     advance(Duration::from_hours(1)).await;
     for method in ["tasks/get", "tasks/update", "tasks/cancel"] {

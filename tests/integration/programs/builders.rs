@@ -137,8 +137,7 @@ async fn prefilled_values_are_the_defaults_of_the_form() {
 #[tokio::test(start_paused = true)]
 async fn a_decline_is_none_where_the_question_is_optional() {
     let mut wire = wire();
-    let id = wire.task("optional", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("optional", json!({})).await;
     respond(&mut wire, &id, "note", "decline").await;
     wire.until(&id, "input_required").await;
     respond(&mut wire, &id, "size", "decline").await;
@@ -146,8 +145,7 @@ async fn a_decline_is_none_where_the_question_is_optional() {
     assert_eq!(task["result"]["content"][0]["text"], "None, no size");
 
     // Closing the form is no answer.
-    let id = wire.task("optional", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("optional", json!({})).await;
     respond(&mut wire, &id, "note", "cancel").await;
     let task = wire.end(&id).await;
     assert_eq!(task["result"]["isError"], true);
@@ -208,8 +206,7 @@ async fn a_person_is_sent_to_an_address() {
 async fn a_question_with_a_timeout_is_given_up() {
     let mut wire = wire();
     for (pause, text) in [(0, "true"), (61, "too late")] {
-        let id = wire.task("hasty", json!({})).await;
-        wire.until(&id, "input_required").await;
+        let id = wire.parked("hasty", json!({})).await;
         sleep(Duration::from_secs(pause)).await;
         if pause == 0 {
             wire.accept(&id, "sure", json!({ "value": true })).await;
@@ -250,8 +247,7 @@ async fn a_question_is_found_by_its_former_name() {
     let store = MemoryStore::new();
     let server = || Server::new("renamed", "1.0.0").store(store.clone());
     let mut wire = Wire::tasks(server().tool::<renamed::before>());
-    let id = wire.task("deploy", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("deploy", json!({})).await;
     wire.accept(&id, "place", json!({ "value": "north" })).await;
     let task = wire.until(&id, "input_required").await;
     assert!(questions(&task).contains_key("place#2"));

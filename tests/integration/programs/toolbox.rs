@@ -100,8 +100,7 @@ async fn methods_are_tools_on_one_state() {
     let result = wire.call("const", json!({})).await.unwrap();
     assert_eq!(result["content"][0]["text"], "40");
 
-    let id = wire.task("ask.add", json!({})).await;
-    wire.until(&id, "input_required").await;
+    let id = wire.parked("ask.add", json!({})).await;
     wire.accept(&id, "ask/more", json!({ "value": 8 })).await;
     let task = wire.end(&id).await;
     assert_eq!(task["result"]["structuredContent"], json!({ "count": 50 }));

@@ -8,7 +8,7 @@ use siding::prelude::*;
 use tokio::time::{Duration, Instant, sleep};
 
 use super::{item, open, shop, size, sure};
-use crate::support::{Declares, Wire, text};
+use crate::support::{Declares, Wire, retry, text};
 
 #[tokio::test(start_paused = true)]
 async fn any_instance_on_the_same_store_serves_the_retry() {
@@ -19,17 +19,11 @@ async fn any_instance_on_the_same_store_serves_the_retry() {
     wire.kill().await;
     let server = open(&world).store(store.clone());
     let mut wire = Wire::modern(server, Declares::Elicitation);
-    let second = wire
-        .again("order", item(), &first, size(json!(4)))
-        .await
-        .unwrap();
+    let second = wire.go_on("order", item(), &first, size(json!(4))).await;
     wire.kill().await;
     let server = open(&world).store(store);
     let mut wire = Wire::modern(server, Declares::Elicitation);
-    let done = wire
-        .again("order", item(), &second, sure(true))
-        .await
-        .unwrap();
+    let done = wire.go_on("order", item(), &second, sure(true)).await;
     assert_eq!(text(&done), "tea of size 4, charge 1, parcel 1");
 }
 
@@ -64,17 +58,14 @@ async fn a_step_in_flight_ends_when_its_client_left_and_the_retry_goes_on_behind
     let (server, world) = shop();
     let mut wire = Wire::modern(server, Declares::Elicitation);
     let asked = wire.call("slow", json!({})).await.unwrap();
-    let params = json!({
-        "name": "slow",
-        "arguments": {},
-        "requestState": asked["requestState"],
-        "inputResponses": sure(true),
-    });
+    let params = retry(
+        json!({ "name": "slow", "arguments": {} }),
+        &asked,
+        sure(true),
+    );
     let abandoned = wire.send("tools/call", params.clone()).await;
     sleep(Duration::from_millis(10)).await;
-    let gone = json!({ "requestId": abandoned });
-    wire.write(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": gone }))
-        .await;
+    wire.take_back(abandoned).await;
     sleep(Duration::from_millis(10)).await;
     world.gate.notify_one();
     sleep(Duration::from_millis(10)).await;
@@ -129,12 +120,11 @@ async fn u24_a_retry_joins_the_leg_that_its_first_attempt_began() {
     let (server, world) = shop();
     let mut wire = Wire::modern(server, Declares::Elicitation);
     let asked = wire.call("slow", json!({})).await.unwrap();
-    let params = json!({
-        "name": "slow",
-        "arguments": {},
-        "requestState": asked["requestState"],
-        "inputResponses": sure(true),
-    });
+    let params = retry(
+        json!({ "name": "slow", "arguments": {} }),
+        &asked,
+        sure(true),
+    );
     let mut attempts = Vec::new();
     for _ in 0..5 {
         attempts.push(wire.send("tools/call", params.clone()).await);

@@ -162,17 +162,11 @@ async fn u10_u24_rounds_ask_one_after_the_other_and_charge_once() {
     let asked = &questions(&first)["size"];
     assert_eq!(asked["method"], "elicitation/create");
     assert_eq!(asked["params"]["message"], "Which size of tea?");
-    let second = wire
-        .again("order", item(), &first, size(json!(4)))
-        .await
-        .unwrap();
+    let second = wire.go_on("order", item(), &first, size(json!(4))).await;
     assert_eq!(second["resultType"], "input_required");
     assert_ne!(first["requestState"], second["requestState"]);
     assert_eq!(questions(&second).keys().collect::<Vec<_>>(), ["sure"]);
-    let done = wire
-        .again("order", item(), &second, sure(true))
-        .await
-        .unwrap();
+    let done = wire.go_on("order", item(), &second, sure(true)).await;
     assert_eq!(done["resultType"], "complete");
     assert_eq!(text(&done), "tea of size 4, charge 1, parcel 1");
     assert_eq!(world.charged.load(Relaxed), 1);
@@ -184,24 +178,12 @@ async fn u24_the_same_answers_again_get_the_same_reply_and_run_nothing() {
     let (server, world) = shop();
     let mut wire = Wire::modern(server, Declares::Elicitation);
     let first = wire.call("order", item()).await.unwrap();
-    let second = wire
-        .again("order", item(), &first, size(json!(4)))
-        .await
-        .unwrap();
-    let lost = wire
-        .again("order", item(), &first, size(json!(4)))
-        .await
-        .unwrap();
+    let second = wire.go_on("order", item(), &first, size(json!(4))).await;
+    let lost = wire.go_on("order", item(), &first, size(json!(4))).await;
     assert_eq!(lost, second);
-    let done = wire
-        .again("order", item(), &second, sure(true))
-        .await
-        .unwrap();
+    let done = wire.go_on("order", item(), &second, sure(true)).await;
     for _ in 0..3 {
-        let lost = wire
-            .again("order", item(), &second, sure(true))
-            .await
-            .unwrap();
+        let lost = wire.go_on("order", item(), &second, sure(true)).await;
         assert_eq!(lost, done);
     }
     assert_eq!(world.runs.load(Relaxed), 3);
@@ -213,16 +195,10 @@ async fn u19_other_answers_older_rounds_and_forged_handles_are_refused() {
     let (server, world) = shop();
     let mut wire = Wire::modern(server, Declares::Elicitation);
     let first = wire.call("order", item()).await.unwrap();
-    let second = wire
-        .again("order", item(), &first, size(json!(4)))
-        .await
-        .unwrap();
+    let second = wire.go_on("order", item(), &first, size(json!(4))).await;
     let other = wire.again("order", item(), &first, size(json!(5))).await;
     assert_refused(other, "round_answered");
-    let done = wire
-        .again("order", item(), &second, sure(true))
-        .await
-        .unwrap();
+    let done = wire.go_on("order", item(), &second, sure(true)).await;
     let other = wire.again("order", item(), &second, sure(false)).await;
     assert_refused(other, "round_answered");
     // Two rounds back, whatever comes with it.
@@ -264,10 +240,7 @@ async fn u19_a_handle_is_bound_to_its_tool_and_arguments() {
     let swapped = wire.again("reorder", item(), &asked, size(json!(4))).await;
     assert_refused(swapped, "unknown_round");
     // The right call still goes on.
-    let second = wire
-        .again("order", item(), &asked, size(json!(4)))
-        .await
-        .unwrap();
+    let second = wire.go_on("order", item(), &asked, size(json!(4))).await;
     assert_eq!(second["resultType"], "input_required");
     assert_eq!(world.charged.load(Relaxed), 1);
 }
@@ -324,10 +297,7 @@ async fn answers_that_do_not_fit_are_asked_again_without_spending_the_round() {
         json!({ "size": { "action": "accept" } }),
         json!({ "nobody asked": accepted(json!({})) }),
     ] {
-        let again = wire
-            .again("order", item(), &asked, wrong.clone())
-            .await
-            .unwrap();
+        let again = wire.go_on("order", item(), &asked, wrong.clone()).await;
         assert_eq!(again["requestState"], asked["requestState"], "{wrong}");
         let message = questions(&again)["size"]["params"]["message"]
             .as_str()
@@ -335,10 +305,7 @@ async fn answers_that_do_not_fit_are_asked_again_without_spending_the_round() {
         assert!(message.ends_with(". Which size of tea?"), "{message}");
         assert!(!message.starts_with("Which"), "{message}");
     }
-    let second = wire
-        .again("order", item(), &asked, size(json!(4)))
-        .await
-        .unwrap();
+    let second = wire.go_on("order", item(), &asked, size(json!(4))).await;
     assert_eq!(questions(&second).keys().collect::<Vec<_>>(), ["sure"]);
     assert_eq!(world.runs.load(Relaxed), 2);
     assert_eq!(world.charged.load(Relaxed), 1);
@@ -354,7 +321,7 @@ async fn several_questions_are_one_round_and_missing_ones_are_asked_again() {
         ["name", "sure"]
     );
     let half = json!({ "name": accepted(json!({ "value": "Ada" })) });
-    let again = wire.again("both", json!({}), &asked, half).await.unwrap();
+    let again = wire.go_on("both", json!({}), &asked, half).await;
     assert_eq!(questions(&again).len(), 2);
     let sure = &questions(&again)["sure"]["params"]["message"];
     assert_eq!(sure, "This was not answered. Sure?");
@@ -363,7 +330,7 @@ async fn several_questions_are_one_round_and_missing_ones_are_asked_again() {
         "sure": accepted(json!({ "value": true })),
         "nobody asked": 1,
     });
-    let done = wire.again("both", json!({}), &again, all).await.unwrap();
+    let done = wire.go_on("both", json!({}), &again, all).await;
     assert_eq!(text(&done), "Ada true");
 }
 
@@ -374,17 +341,14 @@ async fn u08_decline_and_dismissal_reach_the_author() {
     for (action, told) in [("decline", "declined"), ("cancel", "dismissed")] {
         let first = wire.call("hasty", json!({})).await.unwrap();
         let no = json!({ "quick": { "action": action } });
-        let done = wire.again("hasty", json!({}), &first, no).await.unwrap();
+        let done = wire.go_on("hasty", json!({}), &first, no).await;
         assert_eq!(text(&done), told);
     }
     // `.optional()` makes a decline `None`.
     let first = wire.call("order", item()).await.unwrap();
-    let second = wire
-        .again("order", item(), &first, size(json!(4)))
-        .await
-        .unwrap();
+    let second = wire.go_on("order", item(), &first, size(json!(4))).await;
     let no = json!({ "sure": { "action": "decline" } });
-    let done = wire.again("order", item(), &second, no).await.unwrap();
+    let done = wire.go_on("order", item(), &second, no).await;
     assert_eq!(text(&done), "not ordered");
     assert_eq!(world.shipped.load(Relaxed), 0);
 }
@@ -475,10 +439,7 @@ async fn a_sleep_in_a_round_is_waited_for_once() {
     let began = tokio::time::Instant::now();
     let asked = wire.call("nap", json!({})).await.unwrap();
     assert_eq!(began.elapsed().as_secs(), 60);
-    let done = wire
-        .again("nap", json!({}), &asked, sure(true))
-        .await
-        .unwrap();
+    let done = wire.go_on("nap", json!({}), &asked, sure(true)).await;
     assert_eq!(text(&done), "true 60");
     assert_eq!(began.elapsed().as_secs(), 60);
 }
@@ -490,6 +451,6 @@ async fn a_question_that_nobody_waits_for_any_more_needs_no_answer() {
     let asked = wire.call("hasty", json!({})).await.unwrap();
     sleep(Duration::from_mins(1)).await;
     let late = json!({ "quick": accepted(json!({ "value": true })) });
-    let done = wire.again("hasty", json!({}), &asked, late).await.unwrap();
+    let done = wire.go_on("hasty", json!({}), &asked, late).await;
     assert_eq!(text(&done), "too late");
 }

@@ -8,6 +8,7 @@ use siding::{
     record::{Record, TaskId},
     store::{Change, Changes, Creation, Insertion, Listing, Runnable, Store, StoreError, Swap},
 };
+use tokio::sync::{Notify, Semaphore};
 
 /// Where a test can get in between.
 #[derive(Debug)]
@@ -22,6 +23,24 @@ pub(crate) enum Moment {
     Committing(Change),
     /// A change is written, and nobody has heard of it yet.
     Committed(Arc<Record>),
+}
+
+/// Where a store holds a moment for a test.
+pub(crate) struct Gate {
+    reached: Notify,
+    opened: Semaphore,
+}
+
+impl Gate {
+    /// Waits until a moment is held.
+    pub(crate) async fn reached(&self) {
+        self.reached.notified().await;
+    }
+
+    /// Lets go of what is held, and holds nothing more.
+    pub(crate) fn open(&self) {
+        self.opened.add_permits(1);
+    }
 }
 
 type Hook = dyn Fn(Moment) -> BoxFuture<'static, ()> + Send + Sync;
@@ -42,6 +61,29 @@ impl HookedStore {
             store: Arc::new(store),
             hook: Arc::new(hook),
         }
+    }
+
+    /// A store that holds every moment that `holds` names, until the gate is opened.
+    pub(crate) fn gated(
+        store: impl Store,
+        holds: impl Fn(&Moment) -> bool + Send + Sync + 'static,
+    ) -> (Self, Arc<Gate>) {
+        let gate = Arc::new(Gate {
+            reached: Notify::new(),
+            opened: Semaphore::new(0),
+        });
+        let held = gate.clone();
+        let store = Self::new(store, move |moment| {
+            let (holds, gate) = (holds(&moment), held.clone());
+            Box::pin(async move {
+                if holds {
+                    gate.reached.notify_one();
+                    // It is given back at once, so whoever comes later passes.
+                    let _passes = gate.opened.acquire().await.unwrap();
+                }
+            })
+        });
+        (store, gate)
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) use self::{
     hooked::{HookedStore, Moment},
     http::Http,
     log::Log,
-    wire::{Declares, Wire, accepted, questions, text},
+    wire::{Declares, Wire, accepted, questions, retry, text},
 };
 
 /// The wire key of the tasks extension.

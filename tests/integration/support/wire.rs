@@ -249,13 +249,28 @@ impl Wire {
         asked: &Value,
         responses: Value,
     ) -> Result<Value, Value> {
-        let params = json!({
-            "name": tool,
-            "arguments": arguments,
-            "requestState": asked["requestState"],
-            "inputResponses": responses,
-        });
-        self.request("tools/call", params).await
+        let call = json!({ "name": tool, "arguments": arguments });
+        self.request("tools/call", retry(call, asked, responses))
+            .await
+    }
+
+    /// Calls a tool again, with answers to the round that `asked` is; they are not refused.
+    pub(crate) async fn go_on(
+        &mut self,
+        tool: &str,
+        arguments: Value,
+        asked: &Value,
+        responses: Value,
+    ) -> Value {
+        self.again(tool, arguments, asked, responses).await.unwrap()
+    }
+
+    /// Takes a request back.
+    pub(crate) async fn take_back(&mut self, request: u64) {
+        let method = "notifications/cancelled";
+        let params = json!({ "requestId": request });
+        self.write(&json!({ "jsonrpc": "2.0", "method": method, "params": params }))
+            .await;
     }
 
     /// Calls a tool that becomes a task, and gives its id.
@@ -263,6 +278,19 @@ impl Wire {
         let created = self.call(tool, arguments).await.unwrap();
         assert_eq!(created["resultType"], "task", "{created}");
         created["taskId"].as_str().unwrap().into()
+    }
+
+    /// Calls a tool that becomes a task, and gives its id when it asks.
+    pub(crate) async fn parked(&mut self, tool: &str, arguments: Value) -> String {
+        let id = self.task(tool, arguments).await;
+        self.until(&id, "input_required").await;
+        id
+    }
+
+    /// What a listener is told that it listens to.
+    pub(crate) async fn acknowledged(&mut self) -> Value {
+        self.incoming("notifications/subscriptions/acknowledged")
+            .await
     }
 
     /// `tasks/get`.
@@ -305,8 +333,8 @@ impl Wire {
 
     /// Accepts one question with `content`.
     pub(crate) async fn accept(&mut self, id: &str, key: &str, content: Value) {
-        let answer = json!({ "action": "accept", "content": content });
-        let ack = self.update(id, json!({ key: answer })).await.unwrap();
+        let answer = json!({ key: accepted(content) });
+        let ack = self.update(id, answer).await.unwrap();
         assert_eq!(ack["resultType"], "complete");
     }
 
@@ -330,6 +358,13 @@ impl Wire {
 }
 
 /// The pauses between polls: short at first, some minutes in all.
+/// The parameters of `call`, made again with answers to the round that `asked` is.
+pub(crate) fn retry(mut call: Value, asked: &Value, responses: Value) -> Value {
+    call["requestState"] = asked["requestState"].clone();
+    call["inputResponses"] = responses;
+    call
+}
+
 fn pauses() -> impl Iterator<Item = Duration> {
     (1..500).map(|poll| Duration::from_millis(10 * poll).min(Duration::from_secs(1)))
 }
