@@ -97,6 +97,10 @@ impl Host for LaterLife {
         ))
     }
 
+    fn sleep(&self, pause: Duration) -> BoxFuture<'static, ()> {
+        SystemHost.sleep(pause)
+    }
+
     fn random(&self) -> [u8; 16] {
         SystemHost.random()
     }

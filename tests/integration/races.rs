@@ -163,9 +163,10 @@ async fn a_server_stops_also_while_nobody_has_said_anything() {
         .unwrap();
 }
 
-/// Works for twelve seconds.
+/// Works for twelve seconds, and tells so.
 #[mcp_tool(task = "required")]
 async fn works(ctx: &mut Ctx) -> Result<bool> {
+    ctx.status("working");
     ctx.step("work", async {
         sleep(Duration::from_secs(12)).await;
         Ok(true)
@@ -174,9 +175,9 @@ async fn works(ctx: &mut Ctx) -> Result<bool> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn work_goes_on_while_its_lease_is_renewed() {
+async fn work_goes_on_while_its_status_is_written() {
     let store = HookedStore::new(MemoryStore::new(), |moment| match moment {
-        // The first write of the leg renews its lease, and takes for ever.
+        // The first write of the leg is its status, and takes for ever.
         Moment::Committed(record) if record.version() == 2 => Box::pin(std::future::pending()),
         _ => nothing(),
     });

@@ -9,14 +9,10 @@ use std::{
 };
 
 use serde_json::json;
-use siding::{
-    Store,
-    host::{BoxFuture, Host, Timestamp},
-    prelude::*,
-};
+use siding::{Store, prelude::*};
 use tokio::{sync::Notify, time::sleep};
 
-use crate::support::{VirtualHost, Wire};
+use crate::support::{HookedStore, VirtualHost, Wire};
 
 #[derive(Default)]
 struct Counts {
@@ -103,39 +99,28 @@ async fn a_step_that_takes_longer_than_a_lease_runs_once() {
     assert_eq!(counts.begun.load(Relaxed), 1);
 }
 
-/// The clock of a process that was stopped for a while: it renews no lease.
-#[derive(Debug)]
-struct Stalled(VirtualHost);
-
-impl Host for Stalled {
-    fn now(&self) -> Timestamp {
-        self.0.now()
-    }
-
-    fn sleep_until(&self, _: Timestamp) -> BoxFuture<'static, ()> {
-        Box::pin(std::future::pending())
-    }
-
-    fn random(&self) -> [u8; 16] {
-        self.0.random()
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_lost_its_lease_stops_and_commits_nothing() {
     let (store, host) = (MemoryStore::new(), VirtualHost::new());
     let (stalled, healthy) = (App::default(), App::default());
-    let mut first = Wire::with_host(named("shop", &stalled, &store), Stalled(host));
+    let mut first = Wire::with_host(named("shop", &stalled, &store), host);
     let id = first.task("work", json!({ "seconds": 100 })).await;
     sleep(Duration::from_secs(40)).await;
-    let mut second = Wire::with_host(named("shop", &healthy, &store), host);
+    // It was stopped for so long that the other one takes it for dead.
+    let task = store.load(&id.as_str().into()).await.unwrap().unwrap();
+    let worker = task.index().worker.unwrap().to_owned();
+    let mistaken = HookedStore::new(store.clone(), |_| Box::pin(async {})).believing_dead(worker);
+    let server = Server::new("shop", "1.0.0").state(healthy.clone());
+    let server = server.tools(tools![work, endless]).store(mistaken);
+    let mut second = Wire::with_host(server, host);
     sleep(Duration::from_secs(30)).await;
     assert_eq!(healthy.begun.load(Relaxed), 1);
-    // The stalled worker ends its step, which nobody waits for any more.
+    // The first worker stops its step, which nobody waits for any more.
     sleep(Duration::from_secs(40)).await;
     assert_eq!(
         (stalled.ended.load(Relaxed), healthy.ended.load(Relaxed)),
-        (1, 0)
+        (0, 0),
+        "it heard that others go on, and was dropped after its grace"
     );
     assert_eq!(second.get(&id).await["status"], "working");
     second.until(&id, "input_required").await;

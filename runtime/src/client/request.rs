@@ -66,7 +66,7 @@ impl Drive {
             params.request_state = round.request_state;
             let asked = round.input_requests.unwrap_or_default();
             params.input_responses = if asked.is_empty() {
-                self.connection.host.pass(AGAIN).await;
+                self.connection.host.sleep(AGAIN).await;
                 None
             } else {
                 Some(self.answer_round(asked, &mut last).await?)

@@ -100,7 +100,7 @@ async fn stop(connection: Arc<Connection>, on: On) {
         told = told => if let Err(error) = told {
             tracing::warn!(%error, abandoned = ?on, "the server cannot be told to stop");
         },
-        () = connection.host.pass(PATIENCE) => {
+        () = connection.host.sleep(PATIENCE) => {
             tracing::warn!(abandoned = ?on, "the server did not acknowledge that it is to stop");
         }
     }

@@ -38,8 +38,7 @@ where
 }
 
 async fn wait(leg: &Leg, pause: Duration) {
-    let until = leg.host.now().after(pause);
-    leg.host.sleep_until(until).await;
+    leg.host.sleep(pause).await;
 }
 
 /// Runs a step for each item at once; gives the values in the order of the items.
@@ -87,6 +86,9 @@ where
         async move {
             let ended = if let Some(entry) = done {
                 outcome(leg, &entry).await
+            } else if leg.is_closing() {
+                // It may have run when the leg before this one ended.
+                Err(leg.cut_off(&key))
             } else {
                 let ended = future.await.into_result();
                 let ended = ended.map_err(|error| leg.disclose(error));

@@ -1,7 +1,7 @@
 //! Calls that a client waits for and that may become more than a call: a task, or a round of
 //! questions. Nothing of them is in the store before that.
 
-use std::{future::poll_fn, sync::Arc, task::Waker};
+use std::{future::poll_fn, sync::Arc};
 
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -9,9 +9,8 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Rejection, Reply, Shared,
     ends::failed,
-    hold::Hold,
     leg::{Fault, Leg, Parking, Reach, Way},
-    machine::{self, LegEvent, Refusal},
+    machine::{self, LegEvent},
     rounds::too_late,
     runner::{Registration, span, wind_down},
     shutting_down, store_failed,
@@ -164,7 +163,8 @@ impl Shared {
                 std::future::pending::<()>().await;
             }
         };
-        tokio::pin!(left, overdue);
+        let telling = leg.tell_all();
+        tokio::pin!(left, overdue, telling);
         loop {
             let turn = tokio::select! {
                 biased;
@@ -172,10 +172,9 @@ impl Shared {
                 () = &mut left => Turn::Dropped,
                 () = self.hurry.cancelled() => return Stop::Closing,
                 () = &mut overdue => return Stop::Overdue,
+                () = &mut telling => continue,
             };
             match turn {
-                Turn::Told(_) => {}
-                Turn::Progressed(progress) => progress.tell().await,
                 Turn::Detaching if call.left.is_cancelled() => {
                     leg.tell_detached(Err(ToolError::cancelled()));
                 }
@@ -191,21 +190,20 @@ impl Shared {
         leg: &Arc<Leg>,
         call: &Attended,
     ) -> Result<Reply, ProtocolError> {
+        leg.tell_last_progress().await;
         match turn {
             Turn::Ended(end) => Ok(Reply::End(end)),
             Turn::Faulted(fault) => Ok(Reply::End(failed(&fault))),
             Turn::Parked(parking) => self.park(leg, call, parking).await,
-            Turn::Dropped | Turn::Told(_) | Turn::Progressed(_) | Turn::Detaching => {
-                Ok(Reply::End(End::Cancelled))
-            }
+            Turn::Dropped | Turn::Detaching => Ok(Reply::End(End::Cancelled)),
         }
     }
 
     /// Writes the execution as a task whose leg goes on.
     async fn create_task(&self, leg: &Arc<Leg>, call: &Attended) -> Result<Arc<Record>, Unwritten> {
-        let record = Arc::new(self.created(call, Delivery::Task));
+        let record = Arc::new(self.created(call, Delivery::Task).await?);
         self.write(record.clone(), leg.pending()).await?;
-        leg.take_hold(Hold::new(self.ledger.clone(), record.clone()));
+        leg.take_hold(self.hold(record.clone()));
         Ok(record)
     }
 
@@ -221,13 +219,17 @@ impl Shared {
             Way::Task => (Delivery::Task, None),
             _ => (Delivery::Rounds, Some(self.ledger.random_name())),
         };
-        let record = self.created(call, delivery);
-        let mut events = Vec::new();
-        if let Some(told) = leg.take_told(Waker::noop()) {
-            events.push(LegEvent::Told(told));
+        let record = self.created(call, delivery).await?;
+        let parked = LegEvent::Parked {
+            parking,
+            round,
+            told: leg.take_told(),
+        };
+        let now = self.host().now();
+        if record.is_expired(now) {
+            return Err(too_late());
         }
-        events.push(LegEvent::Parked { parking, round });
-        match machine::begun(record, events, self.host().now()) {
+        match machine::begun(record, vec![parked], now) {
             Ok((record, journal)) => {
                 let record = Arc::new(record);
                 self.write(record.clone(), journal).await?;
@@ -236,13 +238,14 @@ impl Shared {
                     Delivery::Rounds => Reply::asked(record),
                 })
             }
-            Err(Refusal::Over) => Err(too_late()),
             Err(refusal) => Ok(Reply::End(failed(&Fault::from(refusal)))),
         }
     }
 
-    fn created(&self, call: &Attended, delivery: Delivery) -> Record {
-        Record::created(call.origin.clone(), delivery, call.ttl_ms, self.lease())
+    async fn created(&self, call: &Attended, delivery: Delivery) -> Result<Record, Unwritten> {
+        let lease = self.lease().await.map_err(Unwritten::Failed)?;
+        let origin = call.origin.clone();
+        Ok(Record::created(origin, delivery, call.ttl_ms, lease))
     }
 
     /// Writes a new execution. It is known to every instance when this is done, and is not there
@@ -264,7 +267,8 @@ impl Shared {
             Err(error) => {
                 // It may be there all the same, if only the news of it was lost.
                 if let Err(error) = store.remove(record.id()).await {
-                    tracing::error!(task = %record.id(), %error, "a task may run for nobody");
+                    tracing::error!(task = %record.id(), %error, "a task may be there for nobody");
+                    self.unwanted(record.id());
                 }
                 Err(Unwritten::Failed(error))
             }

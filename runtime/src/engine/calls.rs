@@ -12,6 +12,7 @@ use super::{
     leg::{self, Leg, Link, Listens, Reach, Way},
     rounds::Retrying,
     runner::{self, Claimed},
+    store_failed,
 };
 use crate::{
     decision::{Caller, Decision, decide},
@@ -218,6 +219,7 @@ impl Shared {
             reach,
             hold: None,
             closing: false,
+            interrupted: false,
             span,
         })
     }
@@ -230,7 +232,8 @@ impl Shared {
         ttl_ms: Option<u64>,
     ) -> Result<Arc<Record>, ProtocolError> {
         let _begins = self.begins()?;
-        let record = Record::created(origin, Delivery::Task, ttl_ms, self.lease());
+        let lease = self.lease().await.map_err(|error| store_failed(&error))?;
+        let record = Record::created(origin, Delivery::Task, ttl_ms, lease);
         let record = Arc::new(record);
         self.write(record.clone(), Vec::new()).await?;
         self.spawn_leg(Claimed::unattended(record.clone(), Vec::new()));

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     host::Host,
     record::{Record, TaskId},
-    store::{Change, Store, StoreError, Swap},
+    store::{Change, JournalChange, Store, StoreError, Swap},
 };
 
 /// A store, the clock that the machine is told, and those who want to hear of changes.
@@ -49,18 +49,24 @@ impl Ledger {
     }
 
     /// Applies `event` to the record `known`, or to whatever came in between: a refused swap says
-    /// nothing about the event, only that the record must be read again.
+    /// nothing about the event, and neither does a refusal of what may be out of date.
     pub(crate) async fn commit(
         &self,
         mut known: Arc<Record>,
         event: Event,
     ) -> Result<(Arc<Record>, Report), Rejected> {
+        let mut is_fresh = false;
         loop {
             let verdict = machine::apply(&known, event.clone(), self.host.now());
             let (Transition { record, journal }, report) = match verdict {
                 Verdict::Change(transition, report) => (*transition, report),
-                Verdict::Unchanged(report) => return Ok((known, report)),
-                Verdict::Refused(refusal) => return Err(Rejected::Refused(refusal)),
+                Verdict::Unchanged(report) if is_fresh => return Ok((known, report)),
+                Verdict::Refused(refusal) if is_fresh => return Err(Rejected::Refused(refusal)),
+                Verdict::Unchanged(_) | Verdict::Refused(_) => {
+                    known = self.load(known.id()).await?;
+                    is_fresh = true;
+                    continue;
+                }
             };
             let record = Arc::new(record);
             let swap = self.store.commit(Change {
@@ -70,12 +76,40 @@ impl Ledger {
             });
             match swap.await? {
                 Swap::Done => {
+                    tell_of_cleanup(&known, &record);
                     self.news.tell(&record);
                     return Ok((record, report));
                 }
                 Swap::Refused => known = self.load(known.id()).await?,
             }
+            is_fresh = true;
         }
+    }
+
+    /// Applies `event` to exactly the record `known`. `None` if the rules forbid it, or the record
+    /// is another one by now.
+    pub(super) async fn swap(
+        &self,
+        known: &Record,
+        event: Event,
+    ) -> Result<Option<(Arc<Record>, JournalChange)>, StoreError> {
+        let Verdict::Change(transition, _) = machine::apply(known, event, self.host.now()) else {
+            return Ok(None);
+        };
+        let Transition { record, journal } = *transition;
+        let record = Arc::new(record);
+        let swap = self.store.commit(Change {
+            expected: known.version(),
+            record: record.clone(),
+            journal: journal.clone(),
+        });
+        Ok(match swap.await? {
+            Swap::Done => {
+                self.news.tell(&record);
+                Some((record, journal))
+            }
+            Swap::Refused => None,
+        })
     }
 
     /// The record after `event`; `None` where the rules forbid it, or there is no record any more.
@@ -89,5 +123,13 @@ impl Ledger {
             Err(Rejected::Refused(_) | Rejected::Missing) => Ok(None),
             Err(Rejected::Store(error)) => Err(error),
         }
+    }
+}
+
+/// Tells the operator what nobody cleans up any more.
+fn tell_of_cleanup(before: &Record, after: &Record) {
+    if let (None, Some(why)) = (&before.not_cleaned, &after.not_cleaned) {
+        let tool = &after.origin.tool;
+        tracing::error!(task = %after.id(), tool, why, "a task is over and was not cleaned up");
     }
 }

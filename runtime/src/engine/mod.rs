@@ -10,18 +10,21 @@ pub(crate) mod leg;
 pub(crate) mod limits;
 pub(crate) mod machine;
 pub(crate) mod news;
+mod recovery;
 mod rounds;
 mod runner;
+mod trials;
 mod turn;
 mod watch;
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use serde_json::Value;
+use tokio::sync::{Notify, OnceCell};
 use tokio_util::{
     sync::{CancellationToken, DropGuard},
     task::{TaskTracker, task_tracker::TaskTrackerToken},
@@ -35,16 +38,14 @@ use self::{
 };
 use crate::{
     error::ProtocolError,
-    host::{Host, Timestamp},
+    host::Host,
     record::{Lease, Record, TaskId},
-    store::StoreError,
+    store::{Life, StoreError},
     tool::Registered,
 };
 
 /// How long to wait after the store failed.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long a claim lasts without a word from its leg.
-const LEASE: Duration = Duration::from_secs(30);
 /// How long a leg that cleans up may take.
 const CLEANING: Duration = Duration::from_mins(5);
 /// How long a leg may go on after it was cancelled.
@@ -66,8 +67,14 @@ pub(crate) struct Shared {
     pool: String,
     server_version: String,
     drift_grace: Duration,
-    /// This process, in leases.
+    /// This server, in leases.
     worker: String,
+    /// Its life, from its first claim on.
+    life: OnceCell<Life>,
+    /// What it holds, or may hold, without a leg of its own.
+    adrift: Mutex<Adrift>,
+    /// Told when there is something to do that the store does not tell of.
+    wake: Notify,
     /// The fences and the tokens of the legs that run here, the last of each execution.
     running: Mutex<HashMap<TaskId, (u64, CancellationToken)>>,
     /// The legs that run here, and whatever begins them.
@@ -78,6 +85,15 @@ pub(crate) struct Shared {
     hurry: CancellationToken,
     /// Raised when everything is to end where it stands.
     stop: CancellationToken,
+}
+
+/// Executions that a store that failed may have left behind.
+#[derive(Debug, Default)]
+struct Adrift {
+    /// Those that this worker may hold without a leg.
+    held: HashSet<TaskId>,
+    /// Those that were not acknowledged to anybody, and are to be removed.
+    unwanted: HashSet<TaskId>,
 }
 
 /// What an engine is made of.
@@ -109,6 +125,9 @@ impl Engine {
             server_version: parts.server_version,
             drift_grace: parts.drift_grace,
             worker,
+            life: OnceCell::new(),
+            adrift: Mutex::default(),
+            wake: Notify::new(),
             running: Mutex::default(),
             legs: TaskTracker::new(),
             closing: stop.child_token(),
@@ -143,7 +162,7 @@ impl Engine {
 
     /// Waits for `pause`.
     pub(crate) async fn pass(&self, pause: Duration) {
-        self.shared.host().pass(pause).await;
+        self.shared.host().sleep(pause).await;
     }
 
     /// The task, if it is there for this owner. What belongs to others is not there, and only its
@@ -231,23 +250,41 @@ impl Shared {
         Ok(begins)
     }
 
-    fn lease(&self) -> Lease {
-        Lease {
+    /// A claim of this worker, which the store knows before it holds anything.
+    async fn lease(&self) -> Result<Lease, StoreError> {
+        let enlist = || self.ledger.store.enlist(&self.worker);
+        self.life.get_or_try_init(enlist).await?;
+        Ok(Lease {
             worker: self.worker.clone(),
-            until: self.lease_end(),
-        }
+            trial: None,
+        })
     }
 
-    fn lease_end(&self) -> Timestamp {
-        self.host().now().after(LEASE)
+    /// This worker may hold the execution, and has no leg of it.
+    fn orphaned(&self, id: &TaskId) {
+        self.adrift().held.insert(id.clone());
+        self.wake.notify_one();
+    }
+
+    /// The execution may have been written, and nobody heard of it.
+    fn unwanted(&self, id: &TaskId) {
+        self.adrift().unwanted.insert(id.clone());
+        self.wake.notify_one();
+    }
+
+    fn adrift(&self) -> MutexGuard<'_, Adrift> {
+        self.adrift.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn running(&self) -> MutexGuard<'_, HashMap<TaskId, (u64, CancellationToken)>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_running(&self, id: &TaskId) -> bool {
-        self.running().contains_key(id)
+    /// Raises the token of the leg that runs here with this fence.
+    fn raise_if(&self, id: &TaskId, fence: u64) {
+        if let Some((_, token)) = self.running().get(id).filter(|(of, _)| *of == fence) {
+            token.cancel();
+        }
     }
 
     /// Raises the token of the leg that runs here for `id`, where there is one.

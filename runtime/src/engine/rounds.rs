@@ -115,8 +115,8 @@ impl Shared {
             if let Some(reply) = self.drifted(&record) {
                 return Ok(reply);
             }
-            let held = record.lease.as_ref().map(|lease| lease.until);
-            if held.is_none_or(|until| until <= self.host().now()) {
+            // A worker that died meanwhile is noticed by the driver, which takes it from it.
+            if record.lease.is_none() {
                 if caller.left.is_cancelled() {
                     return Ok(Reply::End(End::Cancelled));
                 }
@@ -124,7 +124,6 @@ impl Shared {
             }
             tokio::select! {
                 changes = store.changes(seen) => seen = changes.map_err(failed)?.upto,
-                () = self.host().reached(held) => {}
                 // Nobody hears the answer. But whoever began a leg has to know whether it made a task.
                 () = caller.left.cancelled(), if !made => return Ok(Reply::End(End::Cancelled)),
                 () = self.hurry.cancelled() => return Err(shutting_down().into()),
@@ -138,7 +137,10 @@ impl Shared {
         caller: &Retrying,
         record: Arc<Record>,
     ) -> Result<bool, Rejection> {
-        let claimed = self.claim(record).await;
+        let claimed = match self.lease().await {
+            Ok(lease) => self.claim(record, lease).await,
+            Err(error) => Err(error),
+        };
         let Some((record, journal)) = claimed.map_err(|error| store_failed(&error))? else {
             return Ok(false);
         };

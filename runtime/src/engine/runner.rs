@@ -1,15 +1,15 @@
 //! Runs legs: drives the author's function and writes down what each of its turns came to.
 
-use std::{future::poll_fn, sync::Arc, task::Waker};
+use std::{future::poll_fn, sync::Arc};
 
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    CLEANING, GRACE, LEASE, Shared,
+    CLEANING, GRACE, Shared,
     ends::failed,
     hold::Hold,
     leg::{self, Fault, Leg, Reach, Way},
-    machine::Told,
+    machine::Release,
     turn::{Running, Turn},
 };
 use crate::{
@@ -24,20 +24,26 @@ pub(super) async fn run_in_call(tool: &Registered, leg: &Arc<Leg>, host: &dyn Ho
     let mut running = Running::start(tool, leg);
     let turn = async {
         loop {
-            match poll_fn(|cx| running.poll(leg, cx)).await {
+            let turn = tokio::select! {
+                biased;
+                turn = poll_fn(|cx| running.poll(leg, cx)) => turn,
+                () = leg.tell_all() => continue,
+            };
+            match turn {
                 Turn::Ended(end) => return end,
                 Turn::Faulted(fault) => return failed(&fault),
-                Turn::Progressed(progress) => progress.tell().await,
-                // Without a task there is nobody to tell, and nothing that could park.
-                Turn::Told(_) | Turn::Parked(_) | Turn::Detaching | Turn::Dropped => {}
+                // Without a task there is nothing that could park.
+                Turn::Parked(_) | Turn::Detaching | Turn::Dropped => {}
             }
         }
     };
-    tokio::select! {
+    let end = tokio::select! {
         biased;
         end = turn => end,
         () = wind_down(host, &leg.cancelled) => End::Cancelled,
-    }
+    };
+    leg.tell_last_progress().await;
+    end
 }
 
 /// A leg of an execution that this worker has just claimed.
@@ -102,7 +108,7 @@ impl Shared {
         let Some(tool) = self.tools.get(record.origin.tool.as_str()) else {
             return;
         };
-        let closing = matches!(record.closing, Some(Closing::Running(_)));
+        let closing = matches!(record.closing, Some(Closing::Running { .. }));
         if closing {
             cancelled.cancel();
         }
@@ -114,7 +120,8 @@ impl Shared {
             journal,
             reach,
             span: span(&record.origin, record.legs()),
-            hold: Some(Hold::new(self.ledger.clone(), record)),
+            interrupted: record.interrupted,
+            hold: Some(self.hold(record)),
             closing,
         });
         let running = Running::start(tool, &leg);
@@ -131,54 +138,74 @@ impl Shared {
     ) {
         let Some(hold) = leg.hold() else { return };
         let turn = self.drive_leg(&mut running, leg, hold, left).await;
+        let in_step = leg.is_in_step();
         drop(running);
-        if let Turn::Dropped = turn {
-            // A sleep that began goes on while nobody waits for it.
-            leg.flush().await;
+        let written = match turn {
+            Turn::Dropped => self.let_go(leg, hold, in_step).await,
+            turn => self.write_down(turn, leg, hold, tool).await,
+        };
+        if let Err(fault) = written {
+            self.unwritten_end(&fault, hold);
         }
-        self.end_leg(turn, hold, tool).await;
     }
 
-    /// Writes down what became of a leg, or logs why nothing was.
-    async fn end_leg(&self, turn: Turn, hold: &Hold, tool: &Registered) {
-        let Err(fault) = self.write_down(turn, hold, tool).await else {
-            return;
+    /// Lets go of an execution whose leg was dropped. What it did is written first.
+    async fn let_go(&self, leg: &Arc<Leg>, hold: &Hold, in_step: bool) -> Result<(), Fault> {
+        hold.settle().await?;
+        // A sleep that began goes on while nobody waits for it.
+        leg.flush().await;
+        let told = leg.take_told();
+        if !told.is_empty()
+            && let Err(error) = hold.tell(told).await
+        {
+            tracing::warn!(%error, "the last status of a leg is lost");
+        }
+        let release = match (leg.is_closing(), in_step) {
+            (true, _) if !self.hurry.is_cancelled() => Release::OutOfTime,
+            (_, true) => Release::Interrupted,
+            (_, false) => Release::AtRest,
         };
+        hold.release(release).await
+    }
+
+    /// Logs why the end of a leg is not in the store.
+    fn unwritten_end(&self, fault: &Fault, hold: &Hold) {
         let record = hold.latest();
         let id = record.id();
-        match fault {
-            Fault::Superseded => {
-                tracing::debug!(task = %id, "a leg ended that nobody waits for any more");
-            }
-            Fault::Store(error) => {
-                tracing::error!(task = %id, %error, "a leg is given up until its lease ends");
-            }
-            fault => tracing::error!(task = %id, ?fault, "a leg could not be ended"),
+        if let Fault::Superseded = fault {
+            tracing::debug!(task = %id, "a leg ended that nobody waits for any more");
+        } else {
+            tracing::error!(task = %id, ?fault, "the end of a leg could not be written");
+            self.orphaned(id);
         }
     }
 
     /// Writes down what became of a leg.
-    async fn write_down(&self, turn: Turn, hold: &Hold, tool: &Registered) -> Result<(), Fault> {
+    async fn write_down(
+        &self,
+        turn: Turn,
+        leg: &Leg,
+        hold: &Hold,
+        tool: &Registered,
+    ) -> Result<(), Fault> {
         let written = match turn {
-            Turn::Ended(end) => hold.finish(end).await,
-            Turn::Parked(parking) => hold.park(parking).await,
+            Turn::Ended(end) => hold.finish(end, leg.take_told()).await,
+            Turn::Parked(parking) => hold.park(parking, leg.take_told()).await,
             Turn::Faulted(fault) => Err(fault),
-            Turn::Dropped => hold.release().await,
-            Turn::Told(_) | Turn::Progressed(_) | Turn::Detaching => Ok(()),
+            Turn::Dropped | Turn::Detaching => Ok(()),
         };
         match written {
-            Err(Fault::Drift(message)) => hold.drift(self.drift(message, hold, tool)).await,
-            Err(fault @ (Fault::Misuse(_) | Fault::OverLimit(_))) => {
-                hold.finish(failed(&fault)).await
-            }
+            Err(Fault::Drift(message)) => hold.drift(self.drift(message, leg, hold, tool)).await,
+            Err(fault) if fault.is_final() => hold.finish(failed(&fault), leg.take_told()).await,
             written => written,
         }
     }
 
     /// Leaves the task to workers with other code, for a while.
-    fn drift(&self, message: String, hold: &Hold, tool: &Registered) -> Drift {
+    fn drift(&self, message: String, leg: &Leg, hold: &Hold, tool: &Registered) -> Drift {
         let grace = self.host().now().after(self.drift_grace);
-        let end = hold.latest().expires_at();
+        // What has to be cleaned up may be over already.
+        let end = hold.latest().expires_at().filter(|_| !leg.is_closing());
         Drift {
             fingerprint: tool.fingerprint.clone(),
             message,
@@ -186,9 +213,8 @@ impl Shared {
         }
     }
 
-    /// Polls the function until the leg is over, renews the lease meanwhile, and lets go of it some
-    /// time after it was cancelled, when nobody waits for it any more, or when the server began to
-    /// close.
+    /// Polls the function until the leg is over, and lets go of it some time after it was cancelled,
+    /// when nobody waits for it any more, or when the server began to close.
     async fn drive_leg(
         &self,
         running: &mut Running,
@@ -197,23 +223,10 @@ impl Shared {
         left: &CancellationToken,
     ) -> Turn {
         let host = self.host();
-        // Beside the function, which goes on while the store takes its time.
-        let renewals = async {
-            loop {
-                host.pass(LEASE / 3).await;
-                match hold.renew(self.lease_end()).await {
-                    Ok(()) if hold.is_over() => leg.cancelled.cancel(),
-                    Ok(()) => {}
-                    // A cancel by another process shows itself here.
-                    Err(Fault::Superseded) => leg.cancelled.cancel(),
-                    Err(fault) => tracing::warn!(?fault, "a lease could not be renewed"),
-                }
-            }
-        };
         let given_up = async {
             if leg.is_closing() {
                 // It may try again, but not for ever.
-                host.pass(CLEANING).await;
+                host.sleep(CLEANING).await;
             } else {
                 wind_down(host, &leg.cancelled).await;
             }
@@ -226,7 +239,9 @@ impl Shared {
             }
             leg.wind_up().await;
         };
-        tokio::pin!(given_up, renewals, abandoned);
+        // Beside the function, which goes on while the store takes its time.
+        let telling = leg.tell_all();
+        tokio::pin!(given_up, abandoned, telling);
         loop {
             let turn = tokio::select! {
                 biased;
@@ -234,45 +249,26 @@ impl Shared {
                 () = &mut given_up => return Turn::Dropped,
                 () = &mut abandoned => return Turn::Dropped,
                 () = self.hurry.cancelled() => return Turn::Dropped,
-                () = &mut renewals => continue,
+                () = &mut telling => continue,
             };
-            let told = match turn {
-                Turn::Told(told) => told,
-                Turn::Progressed(progress) => {
-                    progress.tell().await;
-                    continue;
-                }
-                Turn::Detaching => match hold.detach().await {
-                    Ok(()) => {
-                        leg.tell_detached(Ok(()));
-                        continue;
-                    }
-                    Err(fault) => return Turn::Faulted(fault),
-                },
-                // What it told last, but for the message, which the end takes the place of.
-                Turn::Ended(_) => match leg.take_told(Waker::noop()) {
-                    Some(Told { meta, ttl, .. }) if !meta.is_empty() || ttl.is_some() => {
-                        let status = None;
-                        match hold.tell(Told { status, meta, ttl }).await {
-                            Ok(()) => return turn,
-                            Err(fault) => return Turn::Faulted(fault),
-                        }
-                    }
-                    _ => return turn,
-                },
-                turn => return turn,
-            };
-            if let Err(fault) = hold.tell(told).await {
-                return Turn::Faulted(fault);
+            let Turn::Detaching = turn else { return turn };
+            match hold.detach().await {
+                Ok(()) => leg.tell_detached(Ok(())),
+                Err(fault) => return Turn::Faulted(fault),
             }
         }
+    }
+
+    /// The hold on an execution that this worker has claimed.
+    pub(super) fn hold(&self, record: Arc<Record>) -> Hold {
+        Hold::new(self.ledger.clone(), record, self.hurry.clone())
     }
 }
 
 /// Ready when a leg that was cancelled has had its time to end.
 pub(super) async fn wind_down(host: &dyn Host, cancelled: &CancellationToken) {
     cancelled.cancelled().await;
-    host.pass(GRACE).await;
+    host.sleep(GRACE).await;
 }
 
 /// The span of a leg.

@@ -8,8 +8,7 @@ use std::{
 
 use super::{
     ends::{end, panicked, text_of},
-    leg::{Fault, Leg, Parking, Progress},
-    machine::Told,
+    leg::{Fault, Leg, Parking},
 };
 use crate::{
     host::BoxFuture,
@@ -24,10 +23,6 @@ pub(super) enum Turn {
     Ended(End),
     /// It can only wait.
     Parked(Parking),
-    /// It told something of its task; it is to be polled again.
-    Told(Told),
-    /// It told how far it is; it is to be polled again.
-    Progressed(Progress),
     /// It wants to be a task; it is to be polled again.
     Detaching,
     /// The leg is over, whatever the function says.
@@ -40,8 +35,6 @@ pub(super) enum Turn {
 pub(super) struct Running {
     tool: &'static str,
     future: Option<BoxFuture<'static, Outcome>>,
-    /// What it came to, where something is to be told before.
-    over: Option<Turn>,
 }
 
 impl Running {
@@ -49,14 +42,13 @@ impl Running {
         Self {
             tool: tool.definition.name,
             future: Some(tool.start(leg.clone())),
-            over: None,
         }
     }
 
     /// Polls the function once and tells what became of the leg.
     pub(super) fn poll(&mut self, leg: &Leg, cx: &mut Context<'_>) -> Poll<Turn> {
         let Some(future) = &mut self.future else {
-            return self.over.take().map_or(Poll::Pending, Poll::Ready);
+            return Poll::Pending;
         };
         let poll = || catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)));
         let polled = leg.replaying.scope(poll);
@@ -72,14 +64,6 @@ impl Running {
                     if leg.wants_to_detach(cx.waker()) {
                         return Poll::Ready(Turn::Detaching);
                     }
-                    if let Some(progress) = leg.take_progress(cx.waker()) {
-                        return Poll::Ready(Turn::Progressed(progress));
-                    }
-                    // Until there is an execution, it waits to be written with it.
-                    let told = leg.hold().and_then(|_| leg.take_told(cx.waker()));
-                    if let Some(told) = told {
-                        return Poll::Ready(Turn::Told(told));
-                    }
                     match leg.parking() {
                         None => return Poll::Pending,
                         Some(parking) => leg.unread().map_or(Turn::Parked(parking), Turn::Faulted),
@@ -88,10 +72,6 @@ impl Running {
             },
         };
         self.drop_future();
-        if let Some(progress) = leg.take_progress(cx.waker()) {
-            self.over = Some(turn);
-            return Poll::Ready(Turn::Progressed(progress));
-        }
         Poll::Ready(turn)
     }
 

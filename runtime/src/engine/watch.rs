@@ -55,7 +55,7 @@ impl Watch {
                 }
                 Err(error) => {
                     tracing::error!(%error, "tasks cannot be followed; trying again");
-                    self.shared.host().pass(PAUSE).await;
+                    self.shared.host().sleep(PAUSE).await;
                 }
             }
         }

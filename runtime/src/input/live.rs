@@ -21,7 +21,7 @@ pub(super) async fn ask(
 ) -> Result<Answer> {
     let timed_out = async {
         match timeout {
-            Some(timeout) => leg.host.pass(timeout).await,
+            Some(timeout) => leg.host.sleep(timeout).await,
             None => std::future::pending().await,
         }
     };

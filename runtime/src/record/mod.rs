@@ -146,10 +146,15 @@ pub struct Drift {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Closing {
-    /// It has still to begin.
-    Due,
-    /// The holder of this fence is at it.
-    Running(u64),
+    /// It has still to begin, and is given up at this time.
+    Due(Timestamp),
+    /// The holder of `fence` is at it. If it is interrupted, it is given up at `until`.
+    Running {
+        /// The fence of the leg.
+        fence: u64,
+        /// When it is given up.
+        until: Timestamp,
+    },
 }
 
 /// Whether a client can still reach an execution.
@@ -177,11 +182,23 @@ pub enum End {
     Cancelled,
 }
 
-/// A worker's claim on an execution.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A worker's claim on an execution. It ends when the worker lets go, or is dead.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
+    /// The worker: one server in one process.
     pub(crate) worker: String,
-    pub(crate) until: Timestamp,
+    /// The size of the group in which it is tried again after its last worker died.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) trial: Option<u32>,
+}
+
+/// An execution whose worker died while it ran, as long as it made no entry since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suspect {
+    /// How many workers died with it.
+    pub(crate) deaths: u32,
+    /// The size of the group in which it is to be tried next, if it died in one.
+    pub(crate) group: u32,
 }
 
 /// An execution: what every worker needs to know of it, beside its journal.
@@ -230,8 +247,22 @@ pub struct Record {
     pub(crate) version: u64,
     /// How many legs began.
     pub(crate) legs: u32,
-    /// How many legs in a row ended without having got anywhere.
+    /// How many runs in a row killed their worker, or ran out of time, before they got anywhere.
     pub(crate) stalled: u32,
+    /// The number of the last write of the leg that holds the fence.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) writes: u64,
+    /// Whether the last leg ended in the middle, so that its next step may have happened.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) interrupted: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) suspect: Option<Suspect>,
+    /// Whether somebody has just answered it, so that it goes before a backlog.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) answered: bool,
+    /// Why its cleaning up was given up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) not_cleaned: Option<String>,
 }
 
 /// What a store has to find executions by.
@@ -244,7 +275,10 @@ pub struct Index<'a> {
     pub tool: &'a str,
     /// The fingerprint of the version of the tool that cannot go on with it.
     pub avoid: Option<&'a str>,
-    /// From when on a worker may go on with it. `None`: there is nothing to go on with.
+    /// The worker that holds it.
+    pub worker: Option<&'a str>,
+    /// From when on a worker may go on with it. `None`: there is nothing to go on with, or a worker
+    /// holds it. What was just answered is due since the beginning of time, and so comes first.
     pub due_at: Option<Timestamp>,
     /// When something happens to it that needs no worker of its pool. `None`: never.
     pub alarm_at: Option<Timestamp>,
@@ -271,6 +305,16 @@ impl Record {
         self.legs
     }
 
+    /// Why nobody cleans up after it any more, if that is so.
+    pub fn not_cleaned(&self) -> Option<&str> {
+        self.not_cleaned.as_deref()
+    }
+
+    /// The worker that holds it.
+    pub(crate) fn worker(&self) -> Option<&str> {
+        self.lease.as_ref().map(|lease| lease.worker.as_str())
+    }
+
     /// Whether its client, or an operator, sees it as a task.
     pub(crate) fn is_visible(&self, now: Timestamp) -> bool {
         self.is_task() && !self.is_expired(now)
@@ -287,6 +331,7 @@ impl Record {
             pool: &self.origin.pool,
             tool: &self.origin.tool,
             avoid: self.drift.as_ref().map(|drift| drift.fingerprint.as_str()),
+            worker: self.worker(),
             due_at: self.due_at(),
             alarm_at: self.alarm_at(),
         }
@@ -308,8 +353,8 @@ impl Record {
         if !self.is_task() && self.closing.is_none() {
             return None;
         }
-        if let Some(lease) = &self.lease {
-            return Some(lease.until);
+        if self.lease.is_some() {
+            return None;
         }
         // What clients see never goes back, but nobody waits until a clock that did catches up.
         let changed_at = self.changed_at.unwrap_or(self.updated_at);
@@ -318,6 +363,9 @@ impl Record {
         }
         if self.life != Life::Present {
             return None;
+        }
+        if self.answered {
+            return Some(Timestamp::from_millis(0));
         }
         match self.status {
             Status::Working => Some(self.asleep.as_ref().map_or(changed_at, |sleep| sleep.until)),
@@ -331,12 +379,17 @@ impl Record {
     }
 
     fn alarm_at(&self) -> Option<Timestamp> {
+        let cleanup = match self.closing {
+            Some(Closing::Due(until)) if self.lease.is_none() => Some(until),
+            _ => None,
+        };
         match self.life {
             Life::Tombstone(until) => Some(until),
-            Life::Expired => None,
+            Life::Expired => cleanup,
             Life::Present => {
                 let drift = self.drift.as_ref().map(|drift| drift.until);
-                self.expires_at().into_iter().chain(drift).min()
+                let over = self.expires_at().into_iter();
+                over.chain(drift).chain(cleanup).min()
             }
         }
     }
@@ -348,6 +401,14 @@ impl Record {
 )]
 const fn is_false(flag: &bool) -> bool {
     !*flag
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 fn known_format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {

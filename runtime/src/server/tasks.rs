@@ -56,6 +56,14 @@ impl Tasks {
     /// Where the store failed.
     pub async fn list(&self, status: Option<Status>) -> Result<Vec<Arc<Record>>, TaskError> {
         let now = self.ledger.host.now();
+        self.all(status, |record| record.is_visible(now)).await
+    }
+
+    async fn all(
+        &self,
+        status: Option<Status>,
+        is_wanted: impl Fn(&Record) -> bool,
+    ) -> Result<Vec<Arc<Record>>, TaskError> {
         let mut tasks: Vec<Arc<Record>> = Vec::new();
         let mut after = None;
         loop {
@@ -67,11 +75,22 @@ impl Tasks {
             let page = page.await?;
             after = page.last().map(|record| record.id().clone());
             let full = page.len() == Self::PAGE;
-            tasks.extend(page.into_iter().filter(|record| record.is_visible(now)));
+            tasks.extend(page.into_iter().filter(|record| is_wanted(record)));
             if !full {
                 return Ok(tasks);
             }
         }
+    }
+
+    /// The executions that are over and were not cleaned up: the code that would have done it did not
+    /// fit, was not there, or failed again and again. [`Record::not_cleaned`] says why. They stay in
+    /// this list for a week after their time is over.
+    ///
+    /// # Errors
+    ///
+    /// If the store failed.
+    pub async fn not_cleaned(&self) -> Result<Vec<Arc<Record>>, TaskError> {
+        self.all(None, |record| record.not_cleaned.is_some()).await
     }
 
     /// One task.

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
+    mem,
     ops::Bound::{Excluded, Unbounded},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -9,7 +10,8 @@ use std::{
 use tokio::sync::watch;
 
 use super::{
-    Change, Changes, Creation, Insertion, JournalChange, Listing, Runnable, Store, StoreError, Swap,
+    Change, Changes, Creation, DeadWorker, Deaths, Insertion, JournalChange, Life, Listing,
+    Runnable, Store, StoreError, Swap,
 };
 use crate::{
     host::{BoxFuture, Timestamp},
@@ -29,6 +31,8 @@ struct Shared {
     tables: Mutex<Tables>,
     /// The number of the last write.
     writes: watch::Sender<u64>,
+    /// How many workers died.
+    deaths: watch::Sender<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -37,12 +41,16 @@ struct Tables {
     /// By pool and the time from which on it is due.
     due: BTreeSet<(Arc<str>, Timestamp, TaskId)>,
     alarms: BTreeSet<(Timestamp, TaskId)>,
+    /// By the worker that holds it.
+    held: BTreeSet<(Arc<str>, TaskId)>,
+    /// The workers that died and may still hold something.
+    dead: BTreeSet<String>,
     /// How many have not ended.
     live: u64,
     /// By the number of the last write.
     written: BTreeMap<u64, TaskId>,
-    /// One allocation for each pool's name.
-    pools: HashMap<String, Arc<str>>,
+    /// One allocation for each name of a pool or a worker.
+    names: HashMap<String, Arc<str>>,
 }
 
 #[derive(Debug)]
@@ -60,6 +68,7 @@ impl MemoryStore {
             shared: Arc::new(Shared {
                 tables: Mutex::default(),
                 writes: watch::Sender::new(0),
+                deaths: watch::Sender::new(1),
             }),
         }
     }
@@ -87,23 +96,27 @@ impl Default for MemoryStore {
 }
 
 impl Tables {
-    fn pool(&mut self, name: &str) -> Arc<str> {
-        if let Some(pool) = self.pools.get(name) {
-            return pool.clone();
+    fn name(&mut self, name: &str) -> Arc<str> {
+        if let Some(known) = self.names.get(name) {
+            return known.clone();
         }
-        let pool: Arc<str> = name.into();
-        self.pools.insert(name.into(), pool.clone());
-        pool
+        let known: Arc<str> = name.into();
+        self.names.insert(name.into(), known.clone());
+        known
     }
 
     fn index(&mut self, record: &Record, written: u64) {
         let index = record.index();
         if let Some(at) = index.due_at {
-            let pool = self.pool(index.pool);
+            let pool = self.name(index.pool);
             self.due.insert((pool, at, record.id().clone()));
         }
         if let Some(at) = index.alarm_at {
             self.alarms.insert((at, record.id().clone()));
+        }
+        if let Some(worker) = index.worker {
+            let worker = self.name(worker);
+            self.held.insert((worker, record.id().clone()));
         }
         self.written.insert(written, record.id().clone());
         self.live += u64::from(!record.status().is_terminal());
@@ -112,11 +125,15 @@ impl Tables {
     fn unindex(&mut self, record: &Record, written: u64) {
         let index = record.index();
         if let Some(at) = index.due_at {
-            let pool = self.pool(index.pool);
+            let pool = self.name(index.pool);
             self.due.remove(&(pool, at, record.id().clone()));
         }
         if let Some(at) = index.alarm_at {
             self.alarms.remove(&(at, record.id().clone()));
+        }
+        if let Some(worker) = index.worker {
+            let worker = self.name(worker);
+            self.held.remove(&(worker, record.id().clone()));
         }
         self.written.remove(&written);
         self.live -= u64::from(!record.status().is_terminal());
@@ -156,8 +173,8 @@ impl Tables {
             JournalChange::Append(entries) => row.journal.extend(entries),
             JournalChange::Clear => row.journal = Vec::new(),
         }
-        let before = std::mem::replace(&mut row.record, change.record.clone());
-        let written = std::mem::replace(&mut row.written, number);
+        let before = mem::replace(&mut row.record, change.record.clone());
+        let written = mem::replace(&mut row.written, number);
         self.unindex(&before, written);
         self.index(&change.record, number);
         Swap::Done
@@ -177,7 +194,7 @@ impl Tables {
     }
 
     fn runnable(&self, query: Runnable<'_>) -> Vec<Arc<Record>> {
-        let Some(pool) = self.pools.get(query.pool) else {
+        let Some(pool) = self.names.get(query.pool) else {
             return Vec::new();
         };
         let first = (pool.clone(), Timestamp::from_millis(0), TaskId::from(""));
@@ -192,6 +209,16 @@ impl Tables {
         records.filter(can_run).take(query.limit).collect()
     }
 
+    /// The records that `worker` holds.
+    fn held<'a>(&'a self, worker: &str) -> impl Iterator<Item = Arc<Record>> + 'a {
+        let worker = self.names.get(worker);
+        let held = worker.into_iter().flat_map(|worker| {
+            let held = self.held.range((worker.clone(), TaskId::from(""))..);
+            held.take_while(move |(of, _)| of == worker)
+        });
+        self.records(held.map(|(_, id)| id))
+    }
+
     fn alarmed(&self, now: Timestamp, limit: usize) -> Vec<Arc<Record>> {
         let over = self.alarms.iter().take_while(|(at, _)| *at <= now);
         self.records(over.map(|(_, id)| id)).take(limit).collect()
@@ -199,7 +226,7 @@ impl Tables {
 
     fn next_due(&self, pool: &str, now: Timestamp) -> Option<Timestamp> {
         let after = TaskId::from("\u{10ffff}");
-        let due = self.pools.get(pool).and_then(|pool| {
+        let due = self.names.get(pool).and_then(|pool| {
             let behind = Excluded((pool.clone(), now, after.clone()));
             let (of, at, _) = self.due.range((behind, Unbounded)).next()?;
             (of == pool).then_some(*at)
@@ -247,6 +274,51 @@ impl Store for MemoryStore {
         query: Runnable<'a>,
     ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
         ready(move || Ok(self.tables().runnable(query)))
+    }
+
+    fn enlist<'a>(&'a self, worker: &'a str) -> BoxFuture<'a, Result<Life, StoreError>> {
+        ready(move || {
+            Ok(Life::new(Alive {
+                store: self.clone(),
+                worker: worker.into(),
+            }))
+        })
+    }
+
+    fn deaths(&self, after: u64) -> BoxFuture<'_, Result<Deaths, StoreError>> {
+        Box::pin(async move {
+            let mut deaths = self.shared.deaths.subscribe();
+            let waited = deaths.wait_for(|number| *number > after).await;
+            let upto = *waited.map_err(StoreError::new)?;
+            let dead = self.tables().dead.clone();
+            let workers = dead.into_iter().map(|name| DeadWorker {
+                name,
+                certain: true,
+            });
+            Ok(Deaths {
+                upto,
+                workers: workers.collect(),
+            })
+        })
+    }
+
+    fn held<'a>(
+        &'a self,
+        worker: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
+        ready(move || Ok(self.tables().held(worker).take(limit).collect()))
+    }
+
+    fn dismiss<'a>(&'a self, worker: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
+        ready(move || {
+            let mut tables = self.tables();
+            if tables.held(worker).next().is_none() {
+                tables.dead.remove(worker);
+                tables.names.remove(worker);
+            }
+            Ok(())
+        })
     }
 
     fn alarmed(
@@ -301,6 +373,21 @@ impl Store for MemoryStore {
 
     fn is_durable(&self) -> bool {
         false
+    }
+}
+
+/// A worker of this process, for as long as it lives.
+struct Alive {
+    store: MemoryStore,
+    worker: String,
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        let mut tables = self.store.tables();
+        tables.dead.insert(mem::take(&mut self.worker));
+        drop(tables);
+        self.store.shared.deaths.send_modify(|number| *number += 1);
     }
 }
 

@@ -3,11 +3,13 @@
 //! A store knows bytes, keys and indexes. It compares and swaps what the machine made; it has no
 //! rules of its own.
 
+#[cfg(feature = "sqlite")]
+pub(crate) mod liveness;
 mod memory;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
-use std::{error::Error, fmt, sync::Arc};
+use std::{any::Any, error::Error, fmt, sync::Arc};
 
 pub use self::memory::MemoryStore;
 #[cfg(feature = "sqlite")]
@@ -68,6 +70,25 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         query: Runnable<'a>,
     ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>>;
 
+    /// Makes a worker known. What comes back is its life: when that is dropped, or its process is
+    /// gone, the worker is dead for everyone on the store.
+    fn enlist<'a>(&'a self, worker: &'a str) -> BoxFuture<'a, Result<Life, StoreError>>;
+
+    /// Waits until more than `after` deaths were noticed, then tells which workers are dead and still
+    /// hold something. With zero it tells at once. Each time that it tells of a worker, nobody else is
+    /// told until this store forgets what it told, so that one takes its executions from it.
+    fn deaths(&self, after: u64) -> BoxFuture<'_, Result<Deaths, StoreError>>;
+
+    /// Up to `limit` records that a worker holds, of whatever pool, in the order of their ids.
+    fn held<'a>(
+        &'a self,
+        worker: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>>;
+
+    /// Forgets a worker that is dead and holds nothing any more.
+    fn dismiss<'a>(&'a self, worker: &'a str) -> BoxFuture<'a, Result<(), StoreError>>;
+
     /// Up to `limit` records of any pool whose [`alarm_at`](Index::alarm_at) has come, longest due
     /// first.
     fn alarmed(
@@ -104,6 +125,44 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Whether tasks outlive the process.
     fn is_durable(&self) -> bool;
+}
+
+/// The life of a worker, as its store keeps it. Dropping it is the worker's death.
+pub struct Life(
+    #[expect(dead_code, reason = "it is there to be dropped")] Box<dyn Any + Send + Sync>,
+);
+
+impl Life {
+    /// A life that ends when `guard` is dropped.
+    pub fn new(guard: impl Any + Send + Sync) -> Self {
+        Self(Box::new(guard))
+    }
+}
+
+impl fmt::Debug for Life {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Life").finish_non_exhaustive()
+    }
+}
+
+/// Workers that are dead.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store makes it")]
+pub struct Deaths {
+    /// How many deaths were noticed so far, to wait for the next.
+    pub upto: u64,
+    /// Those that may still hold something.
+    pub workers: Vec<DeadWorker>,
+}
+
+/// A worker that is dead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store makes it")]
+pub struct DeadWorker {
+    /// Its name.
+    pub name: String,
+    /// Whether its process is known to be gone. Otherwise it was silent for too long.
+    pub certain: bool,
 }
 
 /// What is to be written where nothing was.
@@ -209,12 +268,33 @@ pub struct Listing<'a> {
 
 /// A failure of a store.
 #[derive(Debug, thiserror::Error)]
-#[error("the store failed: {0}")]
-pub struct StoreError(#[source] Box<dyn Error + Send + Sync>);
+#[error("the store failed: {error}")]
+pub struct StoreError {
+    #[source]
+    error: Box<dyn Error + Send + Sync>,
+    is_unreadable: bool,
+}
 
 impl StoreError {
-    /// The failure that `error` is.
+    /// The failure that `error` is. Another try may succeed.
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self(error.into())
+        Self {
+            error: error.into(),
+            is_unreadable: false,
+        }
+    }
+
+    /// What is stored is of a newer format, or damaged: another try changes nothing, and whoever
+    /// cannot read it leaves it to others.
+    pub fn unreadable(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self {
+            error: error.into(),
+            is_unreadable: true,
+        }
+    }
+
+    /// Whether what is stored cannot be read by this version.
+    pub const fn is_unreadable(&self) -> bool {
+        self.is_unreadable
     }
 }

@@ -12,7 +12,8 @@ macro_rules! store_around {
                 journal::Entry,
                 record::{Record, TaskId},
                 store::{
-                    Change, Changes, Creation, Insertion, Listing, Runnable, StoreError, Swap,
+                    Change, Changes, Creation, Deaths, Insertion, Life, Listing, Runnable,
+                    StoreError, Swap,
                 },
             };
 
@@ -47,6 +48,29 @@ macro_rules! store_around {
                     query: Runnable<'a>,
                 ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
                     Box::pin(self.read(self.store.runnable(query)))
+                }
+
+                fn enlist<'a>(
+                    &'a self,
+                    worker: &'a str,
+                ) -> BoxFuture<'a, Result<Life, StoreError>> {
+                    Box::pin(self.read(self.store.enlist(worker)))
+                }
+
+                fn deaths(&self, after: u64) -> BoxFuture<'_, Result<Deaths, StoreError>> {
+                    Box::pin(self.read(self.store.deaths(after)))
+                }
+
+                fn held<'a>(
+                    &'a self,
+                    worker: &'a str,
+                    limit: usize,
+                ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
+                    Box::pin(self.read(self.store.held(worker, limit)))
+                }
+
+                fn dismiss<'a>(&'a self, worker: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
+                    Box::pin(self.read(self.store.dismiss(worker)))
                 }
 
                 fn alarmed(

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    ops::Bound::{Excluded, Unbounded},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -29,10 +28,44 @@ use crate::host::{BoxFuture, Host, Timestamp};
 /// ```
 #[derive(Clone, Debug)]
 pub struct TestHost {
-    now: Arc<watch::Sender<Timestamp>>,
+    clock: Arc<watch::Sender<Clock>>,
     /// How many sleep until which moment.
-    sleepers: Arc<Mutex<BTreeMap<Timestamp, usize>>>,
+    sleepers: Sleepers,
     drawn: Arc<AtomicU64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    /// What the clock shows.
+    now: Timestamp,
+    /// What it would show if nobody had set it.
+    steady: Timestamp,
+}
+
+/// A moment by one of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Moment {
+    Shown(Timestamp),
+    Steady(Timestamp),
+}
+
+type Sleepers = Arc<Mutex<BTreeMap<Moment, usize>>>;
+
+impl Clock {
+    fn has_reached(&self, moment: Moment) -> bool {
+        match moment {
+            Moment::Shown(time) => self.now >= time,
+            Moment::Steady(time) => self.steady >= time,
+        }
+    }
+
+    /// When the clock shows that the moment has come, if nobody sets it.
+    fn shows_at(&self, moment: Moment) -> Timestamp {
+        match moment {
+            Moment::Shown(time) => time,
+            Moment::Steady(time) => self.now.after(time.since(self.steady)),
+        }
+    }
 }
 
 impl TestHost {
@@ -42,7 +75,10 @@ impl TestHost {
     /// A clock that shows the beginning of 2026.
     pub fn new() -> Self {
         Self {
-            now: Arc::new(watch::Sender::new(Self::START)),
+            clock: Arc::new(watch::Sender::new(Clock {
+                now: Self::START,
+                steady: Self::START,
+            })),
             sleepers: Arc::default(),
             drawn: Arc::default(),
         }
@@ -50,32 +86,53 @@ impl TestHost {
 
     /// Moves the clock forward.
     pub fn advance(&self, by: Duration) {
-        self.now.send_modify(|now| *now = now.after(by));
+        self.clock.send_modify(|clock| {
+            clock.now = clock.now.after(by);
+            clock.steady = clock.steady.after(by);
+        });
     }
 
     /// Moves the clock to `time`, unless it is past.
     pub fn advance_to(&self, time: Timestamp) {
-        self.now.send_modify(|now| *now = time.max(*now));
+        self.advance(time.since(self.now()));
     }
-}
 
-impl TestHost {
+    /// Sets the clock, forwards or back, while no time passes: what a machine does when it resumes, or
+    /// hears from a time server.
+    pub fn set(&self, time: Timestamp) {
+        self.clock.send_modify(|clock| clock.now = time);
+    }
+
     /// The first moment after now until which something sleeps.
     pub(super) fn next_timer(&self) -> Option<Timestamp> {
         let sleepers = self.sleepers.lock().unwrap_or_else(PoisonError::into_inner);
-        let behind = (Excluded(self.now()), Unbounded);
-        sleepers.range(behind).next().map(|(time, _)| *time)
+        let clock = *self.clock.borrow();
+        let times = sleepers.keys().map(|moment| clock.shows_at(*moment));
+        times.filter(|time| *time > clock.now).min()
+    }
+
+    fn sleep_to(&self, moment: Moment) -> BoxFuture<'static, ()> {
+        let mut clock = self.clock.subscribe();
+        let sleeper = Sleeper::new(self.sleepers.clone(), moment);
+        Box::pin(async move {
+            let _sleeper = sleeper;
+            let reached = clock.wait_for(|clock| clock.has_reached(moment));
+            if reached.await.map(drop).is_err() {
+                // Nobody is left to move the clock.
+                std::future::pending::<()>().await;
+            }
+        })
     }
 }
 
 /// Something that sleeps, for as long as it does.
 struct Sleeper {
-    sleepers: Arc<Mutex<BTreeMap<Timestamp, usize>>>,
-    until: Timestamp,
+    sleepers: Sleepers,
+    until: Moment,
 }
 
 impl Sleeper {
-    fn new(sleepers: Arc<Mutex<BTreeMap<Timestamp, usize>>>, until: Timestamp) -> Self {
+    fn new(sleepers: Sleepers, until: Moment) -> Self {
         let mut times = sleepers.lock().unwrap_or_else(PoisonError::into_inner);
         *times.entry(until).or_default() += 1;
         drop(times);
@@ -103,19 +160,16 @@ impl Default for TestHost {
 
 impl Host for TestHost {
     fn now(&self) -> Timestamp {
-        *self.now.borrow()
+        self.clock.borrow().now
     }
 
     fn sleep_until(&self, time: Timestamp) -> BoxFuture<'static, ()> {
-        let mut now = self.now.subscribe();
-        let sleeper = Sleeper::new(self.sleepers.clone(), time);
-        Box::pin(async move {
-            let _sleeper = sleeper;
-            if now.wait_for(|now| *now >= time).await.is_err() {
-                // Nobody is left to move the clock.
-                std::future::pending::<()>().await;
-            }
-        })
+        self.sleep_to(Moment::Shown(time))
+    }
+
+    fn sleep(&self, pause: Duration) -> BoxFuture<'static, ()> {
+        let steady = self.clock.borrow().steady;
+        self.sleep_to(Moment::Steady(steady.after(pause)))
     }
 
     fn random(&self) -> [u8; 16] {

@@ -199,11 +199,10 @@ impl Record {
             None,
             Lease {
                 worker: String::new(),
-                until: origin.created_at,
+                trial: None,
             },
         );
         record.lease = None;
-        record.stalled = 0;
         for entry in journal {
             let key = entry.key().to_owned();
             match entry.kind() {

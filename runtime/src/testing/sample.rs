@@ -10,7 +10,7 @@ use crate::{
     error::ProtocolError,
     host::Timestamp,
     journal::{Entry, Kind},
-    record::{Client, Delivery, Drift, End, FORMAT, Lease, Origin, Record, Status, TaskId},
+    record::{Client, Delivery, Drift, End, FORMAT, Lease, Origin, Record, Sleep, Status, TaskId},
     store::Change,
 };
 
@@ -22,7 +22,7 @@ pub(super) fn at(millis: u64) -> Timestamp {
     Timestamp::from_millis(START.as_millis() + millis)
 }
 
-/// A task that a worker just made and keeps until the end of time.
+/// A task that a worker just made, and holds.
 pub fn record(id: &str) -> Record {
     let origin = Origin {
         format: FORMAT,
@@ -42,23 +42,34 @@ pub fn record(id: &str) -> Record {
     };
     let lease = Lease {
         worker: "worker".into(),
-        until: Timestamp::from_millis(u64::MAX),
+        trial: None,
     };
     Record::created(origin, Delivery::Task, None, lease)
 }
 
-/// The end of a step in the leg that runs, as the machine writes it.
-///
-/// # Panics
-///
-/// If no leg runs.
+/// The end of a step, as the machine writes it in a leg.
 pub fn step(record: &Record, key: &str, value: &impl Serialize) -> Change {
     let entry = Entry::ended(Kind::Step, key, Ok(value), usize::MAX);
+    in_leg(record, LegEvent::Progressed(vec![entry]))
+}
+
+/// What `event` makes of `record` in a leg of it, whether or not one runs.
+pub(super) fn in_leg(record: &Record, event: LegEvent) -> Change {
+    let mut held = record.clone();
+    held.lease.get_or_insert(Lease {
+        worker: "worker".into(),
+        trial: None,
+    });
     let event = Event::Leg {
         fence: record.fence,
-        event: LegEvent::Progressed(vec![entry]),
+        number: 0,
+        event,
     };
-    change(record, event, START)
+    let mut change = change(&held, event, START);
+    Arc::make_mut(&mut change.record)
+        .lease
+        .clone_from(&record.lease);
+    change
 }
 
 /// What `event` makes of `record`, which has to be a change.
@@ -83,9 +94,19 @@ impl Record {
 
     /// It is due at `time`.
     pub(super) fn due(mut self, time: Timestamp) -> Self {
-        self.lease = Some(Lease {
-            worker: "worker".into(),
+        self.lease = None;
+        self.asleep = Some(Sleep {
+            key: "sleep".into(),
             until: time,
+        });
+        self
+    }
+
+    /// It is held by `worker`.
+    pub(super) fn held_by(mut self, worker: &str) -> Self {
+        self.lease = Some(Lease {
+            worker: worker.into(),
+            trial: None,
         });
         self
     }

@@ -176,18 +176,15 @@ async fn a_question_that_nobody_answers_in_time_is_taken_back_with_nobody_callin
 
 #[tokio::test(start_paused = true)]
 async fn a_failure_of_the_store_is_no_error_of_a_step() {
-    // The second write is that of the step.
-    for (fault, effects) in [(Fault::Lost, 2), (Fault::Unheard, 1)] {
+    // The second write is that of the step. It is written again, so the effect happens once.
+    for fault in [Fault::Lost, Fault::Unheard] {
         let (server, log) = server();
         let store = FaultyStore::new(MemoryStore::new()).on(2, fault);
         let mut wire = Wire::tasks(server.store(store));
         let id = wire.task("watchful", json!({})).await;
-        settle().await;
-        assert_eq!(wire.get(&id).await["status"], "working");
-        // The lease ends, and another leg begins.
         let task = wire.end(&id).await;
         assert_eq!(task["result"]["content"][0]["text"], "fine");
-        assert_eq!(log.take().len(), effects);
+        assert_eq!(log.take().len(), 1, "{fault:?}");
     }
 }
 

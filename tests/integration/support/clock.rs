@@ -34,6 +34,10 @@ impl Host for VirtualHost {
         Box::pin(sleep_until(self.start + offset))
     }
 
+    fn sleep(&self, pause: Duration) -> BoxFuture<'static, ()> {
+        SystemHost.sleep(pause)
+    }
+
     fn random(&self) -> [u8; 16] {
         SystemHost.random()
     }

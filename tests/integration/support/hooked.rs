@@ -6,7 +6,10 @@ use siding::{
     host::{BoxFuture, Timestamp},
     journal::Entry,
     record::{Record, TaskId},
-    store::{Change, Changes, Creation, Insertion, Listing, Runnable, Store, StoreError, Swap},
+    store::{
+        Change, Changes, Creation, DeadWorker, Deaths, Insertion, Life, Listing, Runnable, Store,
+        StoreError, Swap,
+    },
 };
 use tokio::sync::{Notify, Semaphore};
 
@@ -50,6 +53,8 @@ type Hook = dyn Fn(Moment) -> BoxFuture<'static, ()> + Send + Sync;
 pub(crate) struct HookedStore {
     store: Arc<dyn Store>,
     hook: Arc<Hook>,
+    /// A worker that it takes for dead, whatever is true.
+    dead: Option<String>,
 }
 
 impl HookedStore {
@@ -60,7 +65,14 @@ impl HookedStore {
         Self {
             store: Arc::new(store),
             hook: Arc::new(hook),
+            dead: None,
         }
+    }
+
+    /// It takes this worker for dead, as one does that was stopped for long.
+    pub(crate) fn believing_dead(mut self, worker: String) -> Self {
+        self.dead = Some(worker);
+        self
     }
 
     /// A store that holds every moment that `holds` names, until the gate is opened.
@@ -137,6 +149,39 @@ impl Store for HookedStore {
             (self.hook)(Moment::Looked).await;
             Ok(found)
         })
+    }
+
+    fn enlist<'a>(&'a self, worker: &'a str) -> BoxFuture<'a, Result<Life, StoreError>> {
+        self.store.enlist(worker)
+    }
+
+    fn deaths(&self, after: u64) -> BoxFuture<'_, Result<Deaths, StoreError>> {
+        match &self.dead {
+            Some(name) if after == 0 => {
+                let dead = DeadWorker {
+                    name: name.clone(),
+                    certain: false,
+                };
+                let deaths = Deaths {
+                    upto: 1,
+                    workers: vec![dead],
+                };
+                Box::pin(async { Ok(deaths) })
+            }
+            _ => self.store.deaths(after),
+        }
+    }
+
+    fn held<'a>(
+        &'a self,
+        worker: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
+        self.store.held(worker, limit)
+    }
+
+    fn dismiss<'a>(&'a self, worker: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.store.dismiss(worker)
     }
 
     fn alarmed(

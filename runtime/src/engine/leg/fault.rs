@@ -21,6 +21,14 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
+    /// Whether the call fails by it, wherever it goes on.
+    pub(in crate::engine) const fn is_final(&self) -> bool {
+        match self {
+            Self::Misuse(_) | Self::OverLimit(_) => true,
+            Self::Drift(_) | Self::Store(_) | Self::Superseded => false,
+        }
+    }
+
     pub(super) fn drift(journal: impl Display, code: impl Display, place: Place) -> Self {
         if let Some(place) = place {
             tracing::error!(%journal, %code, %place, "the code of a tool changed under a task");

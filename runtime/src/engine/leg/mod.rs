@@ -7,6 +7,7 @@
 //! whatever the function returns.
 
 mod fault;
+mod news;
 mod state;
 mod terms;
 #[cfg(test)]
@@ -17,7 +18,6 @@ mod way;
 use std::{
     panic::Location,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
-    task::Waker,
 };
 
 use tokio::sync::Notify;
@@ -25,14 +25,13 @@ use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
 use self::state::State;
-pub(super) use self::way::Progress;
 pub(crate) use self::{
     fault::Fault,
     terms::Terms,
     waiting::{Mark, Parking, Waiting},
     way::{Link, Listens, Reach, Way},
 };
-use super::{hold::Hold, limits::Limits, machine::Told};
+use super::{hold::Hold, limits::Limits};
 use crate::{
     ToolError,
     host::Host,
@@ -60,6 +59,8 @@ pub(crate) struct Leg {
     hold: OnceLock<Hold>,
     /// Whether it is there only to clean up.
     closing: bool,
+    /// Told when there is something to tell.
+    news: Notify,
     /// What the tool and its server have settled.
     terms: OnceLock<Terms>,
     /// Whether it has met all that the journal had when it began.
@@ -82,6 +83,8 @@ pub(super) struct Parts {
     pub(super) reach: Reach,
     pub(super) hold: Option<Hold>,
     pub(super) closing: bool,
+    /// Whether the leg before it ended in the middle of a step.
+    pub(super) interrupted: bool,
     /// The span of the leg.
     pub(super) span: Span,
 }
@@ -123,11 +126,12 @@ impl Leg {
             reach: parts.reach,
             hold: parts.hold.map(OnceLock::from).unwrap_or_default(),
             closing: parts.closing,
+            news: Notify::new(),
             terms: OnceLock::new(),
             replaying: Replaying::new(replays, parts.span),
             flushing: tokio::sync::Mutex::default(),
             quiet: Notify::new(),
-            state: Mutex::new(State::new(parts.journal)),
+            state: Mutex::new(State::new(parts.journal, parts.interrupted)),
         })
     }
 
@@ -140,6 +144,7 @@ impl Leg {
     pub(super) fn take_hold(&self, hold: Hold) {
         self.lock().take_pending();
         self.hold.get_or_init(|| hold);
+        self.news.notify_one();
     }
 
     /// Reaches an operation: gives it its key and, where there is one, its entry.
@@ -173,6 +178,10 @@ impl Leg {
             }
             // What is left of the journal, if anything, was cleaned up by an earlier closing leg.
             _ if self.is_closing() && kind != Kind::Cleanup => match state.refuse(&key) {
+                // Nobody knows what became of a step that was cut off, and the code has to know that.
+                Ok(()) if state.was_cut_off(kind, &key) => {
+                    Entered::Closed(ToolError::unknown(&key))
+                }
                 Ok(()) => Entered::Closed(ToolError::cancelled()),
                 Err(fault) => {
                     state.fault = Some(fault);
@@ -239,6 +248,12 @@ impl Leg {
         self.closing || (self.hold().is_none() && self.cancelled.is_cancelled())
     }
 
+    /// What a member of a group fails with in a cleanup leg, if its own leg was cut off.
+    pub(crate) fn cut_off(&self, key: &str) -> ToolError {
+        self.lock().was_cut_off(Kind::Member, key);
+        ToolError::unknown(key)
+    }
+
     /// Adds an entry that is made durable with whatever is made durable next.
     pub(crate) fn note(&self, entry: Entry) {
         let mut state = self.lock();
@@ -261,11 +276,7 @@ impl Leg {
         }
         // Until there is an execution, entries wait to be written with it.
         let Some(hold) = self.hold() else { return true };
-        let pending = self.lock().take_pending();
-        if pending.is_empty() {
-            return true;
-        }
-        match hold.progress(pending).await {
+        match hold.progress(|| self.lock().take_pending()).await {
             Ok(()) => true,
             Err(fault) => {
                 self.stop(fault);
@@ -302,23 +313,6 @@ impl Leg {
     /// The bytes that a value in the journal may have.
     pub(crate) const fn value_limit(&self) -> usize {
         self.limits.journal_value_bytes
-    }
-
-    /// Tells something of the task, unless the journal still has something to replay.
-    pub(crate) fn tell(&self, tell: impl FnOnce(&mut Told)) {
-        let mut state = self.lock();
-        if self.has_status() && state.next_operation().is_none() {
-            tell(&mut state.told);
-            state.wake();
-        }
-    }
-
-    /// What is to be told of the task. `waker` is woken when there is more.
-    pub(super) fn take_told(&self, waker: &Waker) -> Option<Told> {
-        let mut state = self.lock();
-        state.waker = Some(waker.clone());
-        let told = std::mem::take(&mut state.told);
-        (told != Told::default()).then_some(told)
     }
 
     /// The entries that are not in the store yet.

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    mem,
     task::Waker,
 };
 
@@ -44,6 +45,10 @@ pub(super) struct State {
     pub(super) stopping: bool,
     /// What the record does not have yet.
     pub(super) told: Told,
+    /// What is being written to the record.
+    pub(super) telling: Told,
+    /// Whether the step that the journal does not have may have happened, until one was met.
+    interrupted: bool,
     /// How much is done of how much, as long as nobody was told.
     pub(super) progress: Option<(u64, u64)>,
     pub(super) detach: Option<Detach>,
@@ -59,8 +64,11 @@ pub(super) enum Detach {
 }
 
 impl State {
-    pub(super) fn new(journal: Vec<Entry>) -> Self {
-        let mut state = Self::default();
+    pub(super) fn new(journal: Vec<Entry>, interrupted: bool) -> Self {
+        let mut state = Self {
+            interrupted,
+            ..Self::default()
+        };
         for entry in journal {
             state.push(entry);
         }
@@ -111,6 +119,14 @@ impl State {
             "`{key}` is the {REFUSALS}th operation in a row that was refused at once; return the \
              error instead of trying again"
         )))
+    }
+
+    /// Whether the operation `key` has no entry because its leg ended in the middle of it.
+    pub(super) fn was_cut_off(&mut self, kind: Kind, key: &str) -> bool {
+        let first = mem::take(&mut self.interrupted);
+        let is_step = matches!(kind, Kind::Step | Kind::Group);
+        let began = self.belonging(&[Kind::Began], key).is_some();
+        is_step && (first || began)
     }
 
     pub(super) fn append(&mut self, entry: Entry, limits: &Limits) -> Result<(), Fault> {

@@ -38,6 +38,7 @@ fn limited(journal: Vec<Entry>, limits: Limits) -> Arc<Leg> {
         },
         hold: None,
         closing: false,
+        interrupted: false,
         span: Span::none(),
     })
 }

@@ -87,6 +87,11 @@ impl Leg {
         InFlight(self.clone())
     }
 
+    /// Whether a step runs.
+    pub(in crate::engine) fn is_in_step(&self) -> bool {
+        self.lock().steps_in_flight > 0
+    }
+
     /// Lets no operation begin any more, and is ready when no step is in flight.
     pub(in crate::engine) async fn wind_up(&self) {
         self.lock().stopping = true;

@@ -52,20 +52,6 @@ pub(crate) struct Reach {
     pub(crate) listens: Option<Arc<dyn Listens>>,
 }
 
-/// How far a call is, and who wants to hear it.
-#[derive(Debug)]
-pub(in crate::engine) struct Progress {
-    to: Arc<dyn Listens>,
-    done: u64,
-    total: u64,
-}
-
-impl Progress {
-    pub(in crate::engine) async fn tell(self) {
-        self.to.progress(self.done, self.total).await;
-    }
-}
-
 impl Leg {
     /// Whether a question can be put in this leg.
     ///
@@ -104,33 +90,6 @@ impl Leg {
     /// The id of the task; `None` in a call that is none.
     pub(crate) fn task_id(&self) -> Option<&TaskId> {
         self.is_task().then_some(&self.origin.id)
-    }
-
-    /// Tells how far it is: as the status of a task, to a client that listens otherwise.
-    pub(crate) fn progress(&self, done: u64, total: u64) {
-        if self.is_task() || self.reach.listens.is_none() {
-            return self.tell(|told| told.status = Some(format!("{done} of {total}")));
-        }
-        let mut state = self.lock();
-        if state.next_operation().is_none() {
-            state.progress = Some((done, total));
-            state.wake();
-        }
-    }
-
-    /// How far it is, with the one to be told, where that is new.
-    pub(in crate::engine) fn take_progress(&self, waker: &Waker) -> Option<Progress> {
-        let listens = self.reach.listens.as_ref()?;
-        let mut state = self.lock();
-        state.waker = Some(waker.clone());
-        let (done, total) = state.progress.take()?;
-        drop(state);
-        // A task has no progress (SEP-2663): what came before it was one is too late.
-        (!self.is_task()).then(|| Progress {
-            to: listens.clone(),
-            done,
-            total,
-        })
     }
 
     /// Whether it parks to sleep. Otherwise somebody waits for it meanwhile, and it waits, too.

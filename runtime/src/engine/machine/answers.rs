@@ -53,6 +53,7 @@ pub(super) fn take(record: &Record, answers: BTreeMap<String, Value>, now: Times
     }
     if next.questions.is_empty() {
         next.status = Status::Working;
+        next.answered = true;
     }
     match change_with(record, next, entries, now) {
         Verdict::Change(transition, _) => Verdict::Change(transition, report),

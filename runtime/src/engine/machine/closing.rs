@@ -1,9 +1,12 @@
 //! The end that comes from outside: cancellation and expiry, and what is cleaned up after them.
 
+use std::time::Duration;
+
 use serde_json::Map;
 
 use super::{
-    LegEvent, Refusal, Report, STALLED_LEGS, Verdict, change, change_with, changed, ended,
+    LegEvent, Refusal, Release, Report, STALLED_LEGS, Verdict, change, change_with, changed, ended,
+    leg,
 };
 use crate::{
     error::ProtocolError,
@@ -12,85 +15,114 @@ use crate::{
     store::JournalChange,
 };
 
-/// How long the owner of an expired task is told so, in milliseconds.
-const TOMBSTONE_MS: u64 = 60 * 60 * 1_000;
+/// How long the owner of an expired task is told so.
+const TOMBSTONE: Duration = Duration::from_hours(1);
+/// How long an operator can see that a task was not cleaned up.
+const TOLD: Duration = Duration::from_hours(7 * 24);
+/// How long a cleanup leg waits for a worker that has the tool.
+const WAIT: Duration = Duration::from_hours(24);
 
 /// Ends a task for everyone who looks, and leaves its cleaning up to a closing leg.
 pub(super) fn cancel(record: &Record, reason: Option<String>, now: Timestamp) -> Verdict {
     let mut next = ended(record, End::Cancelled);
     next.status_message = Some(reason.unwrap_or_else(|| "cancelled".into()));
-    begin(record, &mut next);
+    begin(record, &mut next, now);
     change(record, next, now)
 }
 
-/// A closing leg begins when the leg that runs now has let go.
-fn begin(record: &Record, next: &mut Record) {
+/// A cleanup leg begins when the leg that runs now has let go.
+fn begin(record: &Record, next: &mut Record, now: Timestamp) {
     if record.origin.cleans_up {
-        next.closing = Some(Closing::Due);
+        next.closing = Some(Closing::Due(now.after(WAIT)));
         next.lease.clone_from(&record.lease);
         next.stalled = 0;
     }
 }
 
-/// Gives the closing leg to a worker.
+/// Gives the cleanup leg to a worker.
 pub(super) fn claim(record: &Record, lease: Lease, now: Timestamp) -> Verdict {
-    if record.lease.as_ref().is_some_and(|held| held.until > now) {
+    let Some(Closing::Due(until)) = record.closing else {
         return Verdict::Refused(Refusal::Fenced);
-    }
-    if record.stalled >= STALLED_LEGS {
-        return close(record, now);
-    }
+    };
     let mut next = record.clone();
-    next.lease = Some(lease);
-    next.fence += 1;
-    next.legs += 1;
-    next.stalled += 1;
-    next.closing = Some(Closing::Running(next.fence));
+    leg::take(&mut next, lease);
+    let fence = next.fence;
+    next.closing = Some(Closing::Running { fence, until });
     change(record, next, now)
 }
 
 /// What a leg may still write when the task is over: what it did, and that it is done.
-pub(super) fn in_leg(record: &Record, fence: u64, event: LegEvent, now: Timestamp) -> Verdict {
-    if fence != record.fence || record.lease.is_none() {
-        return Verdict::Refused(Refusal::Fenced);
-    }
-    let closes = record.closing == Some(Closing::Running(fence));
+pub(super) fn in_leg(record: &Record, event: LegEvent, now: Timestamp) -> Verdict {
+    let (cleans, until) = match record.closing {
+        Some(Closing::Running { until, .. }) => (true, until),
+        Some(Closing::Due(until)) => (false, until),
+        None => return Verdict::Refused(Refusal::Over),
+    };
     let mut next = record.clone();
     match event {
-        LegEvent::Renewed { until } => {
-            if let Some(lease) = &mut next.lease {
-                lease.until = until;
-            }
-            change(record, next, now)
-        }
-        // Whatever was done needs to be known to whoever cleans up.
+        // Whatever was done needs to be known to the leg that cleans up.
         LegEvent::Progressed(entries) => {
-            next.stalled = 0;
-            change_with(record, next, entries, now)
+            leg::got_somewhere(&mut next);
+            // A cleanup leg does not find out what the leg before it did.
+            next.interrupted = cleans && record.interrupted;
+            return change_with(record, next, entries, now);
         }
-        LegEvent::Finished(_) | LegEvent::Parked { .. } | LegEvent::Drifted(_) if closes => {
-            close(record, now)
+        LegEvent::Finished { .. } | LegEvent::Parked { .. } if cleans => return close(record, now),
+        LegEvent::Told(_) | LegEvent::Detached => return Verdict::Unchanged(Report::default()),
+        LegEvent::Drifted(drift) if cleans => {
+            next.closing = Some(Closing::Due(drift.until));
+            next.drift = Some(drift);
         }
-        LegEvent::Told(_) | LegEvent::Detached => Verdict::Unchanged(Report::default()),
-        LegEvent::Finished(_)
-        | LegEvent::Parked { .. }
-        | LegEvent::Drifted(_)
-        | LegEvent::Released => {
-            next.lease = None;
-            change(record, next, now)
+        LegEvent::Released(Release::OutOfTime) if cleans => {
+            next.stalled += 1;
+            if next.stalled >= STALLED_LEGS {
+                return give_up(record, "it took longer than it may", now);
+            }
+            next.closing = Some(Closing::Due(until));
         }
+        LegEvent::Released(release) => {
+            next.interrupted |= release == Release::Interrupted && !cleans;
+            next.closing = Some(Closing::Due(until));
+        }
+        LegEvent::Finished { .. } | LegEvent::Parked { .. } => {
+            // It came to rest by itself: what it did is in the journal.
+            next.interrupted = false;
+        }
+        LegEvent::Drifted(_) => {}
     }
+    next.lease = None;
+    change(record, next, now)
 }
 
-/// The closing leg is done, or given up.
+/// The cleanup leg is done.
 fn close(record: &Record, now: Timestamp) -> Verdict {
     let mut next = record.clone();
     next.closing = None;
+    next.drift = None;
     next.lease = None;
     if record.life == Life::Expired {
-        return bury(record, now);
+        return bury(&next, record, now);
     }
     change(record, next, now)
+}
+
+/// Nobody cleans up any more. The operator has to.
+pub(super) fn give_up(record: &Record, why: &str, now: Timestamp) -> Verdict {
+    let mut next = record.clone();
+    next.not_cleaned = Some(why.into());
+    let before = record.status_message.as_deref().unwrap_or("over");
+    next.status_message = Some(format!("{before}; not cleaned up: {why}"));
+    match close(&next, now) {
+        // One change, from the record as it was.
+        Verdict::Change(transition, report) => {
+            let mut transition = transition;
+            if transition.record.status_message != record.status_message {
+                transition.record.updated_at = now.max(record.updated_at);
+            }
+            Verdict::Change(transition, report)
+        }
+        other => other,
+    }
 }
 
 /// What a moment that came makes of a record that nobody works on.
@@ -99,13 +131,23 @@ pub(super) fn alarm(record: &Record, now: Timestamp) -> Verdict {
     if expired {
         let mut next = record.clone();
         if !record.status.is_terminal() {
-            begin(record, &mut next);
+            begin(record, &mut next, now);
         }
         if next.closing.is_some() {
             next.life = Life::Expired;
             return change(record, next, now);
         }
-        return bury(record, now);
+        return bury(record, record, now);
+    }
+    if let Some(Closing::Due(until)) = record.closing
+        && until <= now
+        && record.lease.is_none()
+    {
+        let why = match &record.drift {
+            Some(drift) => drift.message.clone(),
+            None => format!("no worker had the tool `{}`", record.origin.tool),
+        };
+        return give_up(record, &why, now);
     }
     match &record.drift {
         Some(drift) if drift.until <= now && !record.status.is_terminal() => {
@@ -116,9 +158,13 @@ pub(super) fn alarm(record: &Record, now: Timestamp) -> Verdict {
     }
 }
 
-/// Forgets all but that there was such a task, and whose it was.
-fn bury(record: &Record, now: Timestamp) -> Verdict {
-    let until = now.checked_add(TOMBSTONE_MS).unwrap_or(now);
+/// Forgets all but that there was such a task, whose it was, and that it was not cleaned up.
+fn bury(record: &Record, before: &Record, now: Timestamp) -> Verdict {
+    let kept = if record.not_cleaned.is_some() {
+        TOLD
+    } else {
+        TOMBSTONE
+    };
     let origin = Origin {
         arguments: Map::new(),
         seed: String::new(),
@@ -141,10 +187,21 @@ fn bury(record: &Record, now: Timestamp) -> Verdict {
         asleep: None,
         end: None,
         closing: None,
-        life: Life::Tombstone(until),
+        life: Life::Tombstone(now.after(kept)),
         drift: None,
         lease: None,
+        suspect: None,
+        answered: false,
         ..record.clone()
     };
-    changed(record, next, JournalChange::Clear, now)
+    changed(before, next, JournalChange::Clear, now)
+}
+
+impl Closing {
+    /// When it is given up.
+    pub(super) const fn until(self) -> Timestamp {
+        match self {
+            Self::Due(until) | Self::Running { until, .. } => until,
+        }
+    }
 }

@@ -1,21 +1,18 @@
 //! Legs: who may run one, and what they may write.
 
 use super::{
-    LegEvent, Refusal, STALLED_LEGS, Told, Verdict, change, change_with, detached, ended, rounds,
-    stalled,
+    LegEvent, Lost, Refusal, Release, STALLED_LEGS, Told, Verdict, change, change_with, closing,
+    detached, ended, rounds, stalled,
 };
 use crate::{
     engine::leg::Parking,
     host::Timestamp,
     journal::Entry,
-    record::{Lease, Pinned, Record, Status, Ttl},
+    record::{Closing, Lease, Pinned, Record, Status, Suspect, Ttl},
 };
 
-/// Gives the next leg to a worker, if there is one to run and nobody has it.
+/// Gives the next leg to a worker, if there is one to run.
 pub(super) fn claim(record: &Record, lease: Lease, now: Timestamp) -> Verdict {
-    if record.lease.as_ref().is_some_and(|held| held.until > now) {
-        return Verdict::Refused(Refusal::Fenced);
-    }
     let mut next = record.clone();
     let entries = fire_timers(&mut next, now);
     if next.status != Status::Working || next.asleep.is_some() {
@@ -25,47 +22,100 @@ pub(super) fn claim(record: &Record, lease: Lease, now: Timestamp) -> Verdict {
             change_with(record, next, entries, now)
         };
     }
-    if record.stalled >= STALLED_LEGS {
-        return change(record, stalled(record), now);
+    take(&mut next, lease);
+    change_with(record, next, entries, now)
+}
+
+/// Lets `lease` hold `next`, under a new fence.
+pub(super) fn take(next: &mut Record, lease: Lease) {
+    // The code that did not fit is not the code that goes on.
+    if let Some(drift) = next.drift.take()
+        && next.status_message.as_ref() == Some(&drift.message)
+    {
+        next.status_message = None;
     }
-    next.drift = None;
     next.lease = Some(lease);
     next.fence += 1;
+    next.writes = 0;
     next.legs += 1;
-    next.stalled += 1;
-    change_with(record, next, entries, now)
+    next.answered = false;
+}
+
+/// Takes the execution from a worker that is dead.
+///
+/// A death counts only for an execution that was alone with its worker: beside others, any of them
+/// may have been the cause.
+pub(super) fn lost(record: &Record, lost: &Lost, now: Timestamp) -> Verdict {
+    let Some(lease) = record
+        .lease
+        .as_ref()
+        .filter(|lease| lease.worker == lost.worker)
+    else {
+        return Verdict::Refused(Refusal::Fenced);
+    };
+    let mut next = record.clone();
+    next.lease = None;
+    next.interrupted = true;
+    next.stalled += u32::from(lost.alone);
+    next.suspect = Some(Suspect {
+        deaths: record.suspect.map_or(0, |suspect| suspect.deaths) + 1,
+        group: lease.trial.map_or(0, |group| (group / 2).max(1)),
+    });
+    match (next.stalled >= STALLED_LEGS, next.closing) {
+        (false, None) => change(record, next, now),
+        (false, Some(closing)) => {
+            next.closing = Some(Closing::Due(closing.until()));
+            change(record, next, now)
+        }
+        (true, None) => change(record, stalled(&next), now),
+        (true, Some(_)) => closing::give_up(&next, "it ended its process again and again", now),
+    }
 }
 
 /// What the leg that holds the fence wrote.
 pub(super) fn event(record: &Record, event: LegEvent, now: Timestamp) -> Verdict {
     let mut next = record.clone();
     match event {
-        LegEvent::Renewed { until } => {
-            if let Some(lease) = &mut next.lease {
-                lease.until = until;
-            }
-        }
         LegEvent::Progressed(entries) => {
-            next.stalled = 0;
+            got_somewhere(&mut next);
             return change_with(record, next, entries, now);
         }
         LegEvent::Told(told) => tell(&mut next, told),
-        LegEvent::Parked { parking, round } => return park(record, parking, round, now),
+        LegEvent::Parked {
+            parking,
+            round,
+            told,
+        } => return park(record, parking, round, told, now),
         LegEvent::Detached => next = detached(record),
-        LegEvent::Finished(end) => next = ended(record, end),
+        LegEvent::Finished { end, mut told } => {
+            // The end takes the place of the message.
+            told.status = None;
+            tell(&mut next, told);
+            next = ended(&next, end);
+        }
         LegEvent::Drifted(drift) => {
             next.status_message = Some(drift.message.clone());
             next.drift = Some(drift);
             next.lease = None;
             next.stalled = 0;
+            next.suspect = None;
         }
-        LegEvent::Released => {
+        LegEvent::Released(release) => {
             next.lease = None;
-            // It was not the leg's fault.
-            next.stalled = next.stalled.saturating_sub(1);
+            next.interrupted |= release == Release::Interrupted;
         }
     }
     change(record, next, now)
+}
+
+/// An entry or a park: whatever killed a worker before was not this.
+pub(super) fn got_somewhere(next: &mut Record) {
+    next.stalled = 0;
+    next.interrupted = false;
+    next.suspect = None;
+    if let Some(lease) = &mut next.lease {
+        lease.trial = None;
+    }
 }
 
 fn tell(next: &mut Record, told: Told) {
@@ -79,9 +129,16 @@ fn tell(next: &mut Record, told: Told) {
 }
 
 /// Puts the questions of a leg and lets it go, unless what it waits for was answered meanwhile.
-fn park(record: &Record, parking: Parking, round: Option<String>, now: Timestamp) -> Verdict {
+fn park(
+    record: &Record,
+    parking: Parking,
+    round: Option<String>,
+    told: Told,
+    now: Timestamp,
+) -> Verdict {
     let mut next = record.clone();
-    next.stalled = 0;
+    tell(&mut next, told);
+    got_somewhere(&mut next);
     next.lease = None;
     let mut entries = parking.entries;
     for pinned in parking.asked {

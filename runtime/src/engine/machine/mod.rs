@@ -37,8 +37,16 @@ const STALLED_LEGS: u32 = 3;
 pub(crate) enum Event {
     /// A worker takes it.
     Claimed(Lease),
+    /// The worker that holds it is dead.
+    Lost(Lost),
     /// Something happened in the leg that holds `fence`.
-    Leg { fence: u64, event: LegEvent },
+    Leg {
+        fence: u64,
+        /// Counts the writes of the leg, so that one which is tried again after its acknowledgement
+        /// was lost happens once. Zero: it does no harm twice.
+        number: u64,
+        event: LegEvent,
+    },
     /// Answers came in.
     Answered(BTreeMap<String, Value>),
     /// A call that asks by round trips was made again, with answers to one of its rounds.
@@ -56,28 +64,46 @@ pub(crate) enum Event {
     Alarm,
 }
 
+/// The death of a worker.
+#[derive(Clone, Debug)]
+pub(crate) struct Lost {
+    pub(crate) worker: String,
+    /// Whether it was the only execution that this worker held, so that it may have killed it.
+    pub(crate) alone: bool,
+}
+
+/// How a leg lets go of its claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Release {
+    /// Between two operations.
+    AtRest,
+    /// In the middle of a step, which may have happened.
+    Interrupted,
+    /// It cleaned up for longer than it may.
+    OutOfTime,
+}
+
 /// What happens in a leg. Only the leg that holds the fence may say so.
 #[derive(Clone, Debug)]
 pub(crate) enum LegEvent {
-    /// It is still at work.
-    Renewed { until: Timestamp },
     /// Operations ended.
     Progressed(Vec<Entry>),
     /// It has something to tell.
     Told(Told),
-    /// It can only wait; its questions are the round of this name, where it asks by rounds.
+    /// It can only wait; its questions are the round of this name, if it asks by rounds.
     Parked {
         parking: Parking,
         round: Option<String>,
+        told: Told,
     },
     /// It is a task from here on.
     Detached,
     /// Its function is done.
-    Finished(End),
+    Finished { end: End, told: Told },
     /// Its code does not fit the journal.
     Drifted(Drift),
     /// It gives up its claim, so that another worker may go on at once.
-    Released,
+    Released(Release),
 }
 
 /// What a leg tells about its task.
@@ -139,6 +165,19 @@ pub(crate) enum Refusal {
     OtherAnswers,
 }
 
+impl Told {
+    /// Adds what was told later.
+    pub(crate) fn extend(&mut self, later: Self) {
+        self.status = later.status.or(self.status.take());
+        self.meta.extend(later.meta);
+        self.ttl = later.ttl.or(self.ttl);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 impl Record {
     /// The record of a new execution that `lease` already holds.
     pub(crate) fn created(
@@ -169,7 +208,12 @@ impl Record {
             fence: 1,
             version: 1,
             legs: 1,
-            stalled: 1,
+            stalled: 0,
+            writes: 0,
+            interrupted: false,
+            suspect: None,
+            answered: false,
+            not_cleaned: None,
         }
     }
 }
@@ -181,18 +225,23 @@ pub(crate) fn apply(record: &Record, event: Event, now: Timestamp) -> Verdict {
     }
     let over = record.status.is_terminal() || record.is_expired(now);
     match event {
+        Event::Claimed(_) if record.lease.is_some() => Verdict::Refused(Refusal::Fenced),
         Event::Claimed(lease) if record.closing.is_some() => closing::claim(record, lease, now),
-        Event::Leg { fence, event } if record.closing.is_some() => {
-            closing::in_leg(record, fence, event, now)
-        }
-        Event::Claimed(_) | Event::Leg { .. } | Event::Detached if over => {
-            Verdict::Refused(Refusal::Over)
-        }
+        Event::Claimed(_) | Event::Detached if over => Verdict::Refused(Refusal::Over),
         Event::Claimed(lease) => leg::claim(record, lease, now),
-        Event::Leg { fence, .. } if fence != record.fence || record.lease.is_none() => {
-            Verdict::Refused(Refusal::Fenced)
+        Event::Lost(lost) => leg::lost(record, &lost, now),
+        Event::Leg { fence, .. } if fence != record.fence => Verdict::Refused(Refusal::Fenced),
+        Event::Leg { number, .. } if (1..=record.writes).contains(&number) => {
+            Verdict::Unchanged(Report::default())
         }
-        Event::Leg { event, .. } => leg::event(record, event, now),
+        Event::Leg { .. } if record.lease.is_none() => Verdict::Refused(Refusal::Fenced),
+        Event::Leg { number, event, .. } => {
+            let verdict = match record.closing {
+                Some(_) => closing::in_leg(record, event, now),
+                None => leg::event(record, event, now),
+            };
+            numbered(verdict, number)
+        }
         Event::Answered(answers) if over => answers::too_late(answers),
         Event::Answered(answers) => answers::take(record, answers, now),
         Event::Detached if record.is_task() || record.status != Status::Working => {
@@ -214,6 +263,17 @@ pub(crate) fn apply(record: &Record, event: Event, now: Timestamp) -> Verdict {
     }
 }
 
+/// The change of a leg, as its write of this number.
+fn numbered(verdict: Verdict, number: u64) -> Verdict {
+    match verdict {
+        Verdict::Change(mut transition, report) if number > 0 => {
+            transition.record.writes = number;
+            Verdict::Change(transition, report)
+        }
+        other => other,
+    }
+}
+
 /// The new execution `record` after all of `events` in its first leg, and its journal: what happened
 /// before it was written.
 pub(crate) fn begun(
@@ -224,7 +284,12 @@ pub(crate) fn begun(
     let mut journal = Vec::new();
     for event in events {
         let fence = record.fence;
-        match apply(&record, Event::Leg { fence, event }, now) {
+        let event = Event::Leg {
+            fence,
+            number: 0,
+            event,
+        };
+        match apply(&record, event, now) {
             Verdict::Change(transition, _) => {
                 record = transition.record;
                 if let JournalChange::Append(entries) = transition.journal {
@@ -261,14 +326,16 @@ fn ended(record: &Record, end: End) -> Record {
         drift: None,
         end: Some(end),
         lease: None,
+        suspect: None,
+        answered: false,
         ..record.clone()
     }
 }
 
-/// `record` after too many of its legs got nowhere.
+/// `record` after too many of its legs killed their worker.
 fn stalled(record: &Record) -> Record {
     let error = ProtocolError::internal(format!(
-        "gave up: {STALLED_LEGS} runs in a row ended before they got anywhere"
+        "gave up: {STALLED_LEGS} runs in a row ended their process before they got anywhere"
     ));
     ended(record, End::Error(error.because("stalled")))
 }

@@ -1,9 +1,10 @@
 //! Connections, and the file behind them.
 
 use std::{
+    cell::Cell,
     path::{Path, PathBuf},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
@@ -17,6 +18,8 @@ use crate::store::StoreError;
 
 /// `PRAGMA synchronous`: a commit returns when the disk has it.
 const FULL: i64 = 2;
+/// `PRAGMA synchronous`: a commit returns when the system has it.
+const NORMAL: i64 = 1;
 /// How long to wait before another try to lock a file that somebody else has locked. SQLite's own
 /// pauses grow to a tenth of a second, in which a process that writes without end has taken the lock
 /// a hundred times again.
@@ -63,6 +66,17 @@ pub(super) fn reading(path: &Path) -> Result<Connection, Failure> {
     set.map_err(|error| Failure::new(path, error))
 }
 
+/// A connection for heartbeats, which say nothing of worth after a crash of the machine: they do not
+/// wait for the disk.
+pub(super) fn beating(path: &Path) -> Result<Connection, Failure> {
+    let connection = connect(path, OpenFlags::empty());
+    let set = connection.and_then(|connection| {
+        connection.pragma_update(None, "synchronous", NORMAL)?;
+        Ok(connection)
+    });
+    set.map_err(|error| Failure::new(path, error))
+}
+
 impl Content {
     const fn is_empty(&self) -> bool {
         matches!(self, Self::Nothing)
@@ -77,10 +91,22 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Waits before another try, unless there were too many.
+/// Waits before another try, unless it took too long already.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the lock of another program has no virtual clock"
+)]
 fn wait_for_lock(tries: i32) -> bool {
+    thread_local! {
+        /// When this thread began to wait: SQLite counts only the tries, each of which may take
+        /// longer than its pause.
+        static SINCE: Cell<Instant> = Cell::new(Instant::now());
+    }
+    if tries == 0 {
+        SINCE.set(Instant::now());
+    }
     thread::sleep(PAUSE);
-    u128::try_from(tries).is_ok_and(|tries| tries < PATIENCE.as_millis() / PAUSE.as_millis())
+    SINCE.get().elapsed() < PATIENCE
 }
 
 fn open(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
@@ -121,10 +147,11 @@ fn identify(path: &Path, connection: &Connection) -> Result<Content, StoreError>
         Ok((number("application_id")?, number("user_version")?, objects))
     };
     match read().map_err(|error| Failure::new(path, error))? {
-        (APPLICATION, 1..=FORMAT, _) => Ok(Content::Store),
-        (APPLICATION, format, _) if format > FORMAT => {
-            Err(Unusable::Newer(path.into(), format).into())
+        (APPLICATION, FORMAT, _) => Ok(Content::Store),
+        (APPLICATION, format, _) if format < FORMAT => {
+            Err(Unusable::Older(path.into(), format).into())
         }
+        (APPLICATION, format, _) => Err(Unusable::Newer(path.into(), format).into()),
         (0, 0, 0_i64) => Ok(Content::Nothing),
         _ => Err(Unusable::Foreign(path.into()).into()),
     }

@@ -29,6 +29,11 @@ pub(super) enum Unusable {
          start the newer one again, or restore a backup from before it"
     )]
     Newer(PathBuf, i64),
+    #[error(
+        "`{0}` has the format {1} of a siding before 0.1, which no version goes on with; name \
+         another file, and remove this one when nobody needs its tasks"
+    )]
+    Older(PathBuf, i64),
     #[error("`{0}` cannot be written; give this process the right to write it and its folder")]
     ReadOnly(PathBuf),
     #[error(
@@ -51,16 +56,24 @@ impl From<Unusable> for StoreError {
 /// A failure of SQLite, and what to do about it. Clones share it: one failure can be that of all
 /// writes of a group.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("{advice}: {error}")]
-pub(super) struct Failure {
-    advice: String,
-    #[source]
-    error: Arc<Error>,
+pub(super) enum Failure {
+    #[error("{advice}: {error}")]
+    Sqlite {
+        advice: String,
+        #[source]
+        error: Arc<Error>,
+    },
+    /// What is written goes into a file that nobody will find again.
+    #[error(
+        "`{0}` was deleted, moved or replaced while this server uses it; stop the server, put the \
+         file back together with those beside it (`-wal`), and start it again"
+    )]
+    Gone(PathBuf),
 }
 
 impl Failure {
     pub(super) fn new(path: &Path, error: Error) -> Self {
-        Self {
+        Self::Sqlite {
             advice: advice(path, error.sqlite_error_code()),
             error: Arc::new(error),
         }
@@ -68,7 +81,10 @@ impl Failure {
 
     /// Whether somebody else holds the file.
     pub(super) fn is_locked(&self) -> bool {
-        is_locked(&self.error)
+        match self {
+            Self::Sqlite { error, .. } => is_locked(error),
+            Self::Gone(_) => false,
+        }
     }
 }
 
@@ -112,6 +128,10 @@ fn advice(path: &Path, code: Option<ErrorCode>) -> String {
         Some(ErrorCode::TooBig) => {
             format!("a record or an entry is larger than SQLite takes; `{path}` is as it was")
         }
+        Some(ErrorCode::SystemIoFailure) => format!(
+            "the disk under `{path}` cannot be read or written; see whether it is full, mounted and \
+             healthy, and whether `{path}` and the files beside it are those of one store"
+        ),
         _ => format!("SQLite failed on `{path}`"),
     }
 }

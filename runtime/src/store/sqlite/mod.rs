@@ -2,12 +2,14 @@
 
 mod connection;
 mod failure;
+mod identity;
 mod reader;
 mod row;
 mod statement;
 #[cfg(test)]
 mod tests;
 mod watcher;
+mod workers;
 mod write;
 mod writer;
 
@@ -22,13 +24,17 @@ use std::{
 use rusqlite::{OptionalExtension, params, types::ValueRef};
 
 use self::{
+    identity::Identity,
     reader::Readers,
     row::{JournalText, Row},
     watcher::Watcher,
+    workers::Workers,
     write::Write,
     writer::Writer,
 };
-use super::{Change, Changes, Creation, Insertion, Listing, Runnable, Store, StoreError, Swap};
+use super::{
+    Change, Changes, Creation, Deaths, Insertion, Life, Listing, Runnable, Store, StoreError, Swap,
+};
 use crate::{
     host::{BoxFuture, Timestamp},
     journal::Entry,
@@ -38,7 +44,7 @@ use crate::{
 /// `PRAGMA application_id` of the files: `sidi` in ASCII.
 const APPLICATION: i64 = 0x7369_6469;
 /// `PRAGMA user_version` of the files that this version writes.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 /// How long to wait for a file that somebody else has locked.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -70,6 +76,7 @@ struct Shared {
     writer: Arc<Writer>,
     readers: Arc<Readers>,
     watcher: Watcher,
+    workers: Arc<Workers>,
     /// The executions that this version cannot read, as far as the log has told so.
     unreadable: Mutex<HashSet<TaskId>>,
 }
@@ -94,17 +101,27 @@ impl SqliteStore {
         let _first = self.shared.writer.before_commit.hook.set(Box::new(hook));
     }
 
+    /// Lets its workers beat in other pauses than those of 5 s, so that a test need not wait for half
+    /// a minute until one that is stopped counts as dead. Call it before a server gets the store.
+    #[cfg(feature = "testing")]
+    pub fn beat_every(&self, every: Duration) {
+        self.shared.workers.beat_every(every);
+    }
+
     fn open_blocking(path: PathBuf) -> Result<Self, StoreError> {
         let connection = connection::writing(&path)?;
         let watching = connection::reading(&path)?;
         let seq = watching.query_row(statement::SEQ, [], |row| row.get(0));
         let seq = seq.map_err(|error| failure::Failure::new(&path, error))?;
         let watcher = Watcher::start(watching, seq)?;
-        let writer = Writer::new(path.clone(), watcher.seen().clone(), connection);
+        let identity = Arc::new(Identity::new(&path));
+        let seen = watcher.seen().clone();
+        let writer = Writer::new(path.clone(), identity.clone(), seen, connection);
         Ok(Self {
             shared: Arc::new(Shared {
                 writer: writer.into(),
-                readers: Readers::new(path.clone()).into(),
+                readers: Readers::new(path.clone(), identity.clone()).into(),
+                workers: Workers::new(&path, identity).into(),
                 watcher,
                 unreadable: Mutex::default(),
                 path,
@@ -200,29 +217,37 @@ impl Shared {
         Ok(next.await?.map(row::time))
     }
 
-    async fn list(&self, query: Listing<'_>) -> Result<Vec<Arc<Record>>, StoreError> {
+    async fn list(self: &Arc<Self>, query: Listing<'_>) -> Result<Vec<Arc<Record>>, StoreError> {
         let after = query.after.map_or("", TaskId::as_str).to_owned();
-        let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
-        let status = query.status.map(row::status);
+        let (limit, status) = (query.limit, query.status.map(row::status));
+        let shared = self.clone();
         let listed = self.readers.read(move |connection| match status {
             None => {
                 let mut statement = connection.prepare_cached(statement::LIST)?;
-                statement
-                    .query_map(params![after, limit], id_and_text)?
-                    .collect()
+                shared.first(statement.query([after])?, limit, |_| Ok(true))
             }
             Some(status) => {
                 let mut statement = connection.prepare_cached(statement::LIST_STATUS)?;
-                statement
-                    .query_map(params![after, limit, status], id_and_text)?
-                    .collect()
+                shared.first(statement.query(params![after, status])?, limit, |_| {
+                    Ok(true)
+                })
             }
         });
-        let listed: Vec<_> = listed.await?;
-        listed
-            .iter()
-            .map(|(id, text)| row::record(id, text))
-            .collect()
+        listed.await
+    }
+
+    async fn held(
+        self: &Arc<Self>,
+        worker: &str,
+        limit: usize,
+    ) -> Result<Vec<Arc<Record>>, StoreError> {
+        let (shared, worker) = (self.clone(), worker.to_owned());
+        let held = self.readers.read(move |connection| {
+            let mut statement = connection.prepare_cached(statement::HELD)?;
+            let rows = statement.query([worker])?;
+            shared.first(rows, limit, |_| Ok(true))
+        });
+        held.await
     }
 
     async fn changes(&self, after: u64) -> Result<Changes, StoreError> {
@@ -327,6 +352,33 @@ impl Store for SqliteStore {
         Box::pin(self.shared.runnable(query))
     }
 
+    fn enlist<'a>(&'a self, worker: &'a str) -> BoxFuture<'a, Result<Life, StoreError>> {
+        let (workers, path) = (self.shared.workers.clone(), self.shared.path.clone());
+        let worker = worker.to_owned();
+        Box::pin(blocking(move || workers.enlist(&path, &worker)))
+    }
+
+    fn deaths(&self, after: u64) -> BoxFuture<'_, Result<Deaths, StoreError>> {
+        Box::pin(self.shared.workers.deaths(after))
+    }
+
+    fn held<'a>(
+        &'a self,
+        worker: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>> {
+        Box::pin(self.shared.held(worker, limit))
+    }
+
+    fn dismiss<'a>(&'a self, worker: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            let dismissed = Write::Dismiss(worker.to_owned());
+            let forgotten = self.shared.writer.write(dismissed).await?;
+            self.shared.workers.dismissed(worker, forgotten);
+            Ok(())
+        })
+    }
+
     fn alarmed(
         &self,
         now: Timestamp,
@@ -376,10 +428,6 @@ impl Store for SqliteStore {
 
 fn id(row: &rusqlite::Row<'_>) -> rusqlite::Result<TaskId> {
     Ok(TaskId::from(row.get_ref(0)?.as_str()?))
-}
-
-fn id_and_text(row: &rusqlite::Row<'_>) -> rusqlite::Result<(TaskId, String)> {
-    Ok((id(row)?, row.get(1)?))
 }
 
 /// Whether one of the `tools` can go on with the execution in this row.

@@ -8,7 +8,7 @@ use std::{
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
-use super::{blocking, connection, failure::Failure};
+use super::{blocking, connection, failure::Failure, identity::Identity};
 use crate::store::StoreError;
 
 /// How many reads go on at the same time.
@@ -18,15 +18,17 @@ const CONNECTIONS: usize = 4;
 #[derive(Debug)]
 pub(super) struct Readers {
     path: PathBuf,
+    identity: Arc<Identity>,
     slots: Arc<Semaphore>,
     /// Those that nobody reads with.
     idle: Mutex<Vec<Connection>>,
 }
 
 impl Readers {
-    pub(super) fn new(path: PathBuf) -> Self {
+    pub(super) fn new(path: PathBuf, identity: Arc<Identity>) -> Self {
         Self {
             path,
+            identity,
             slots: Arc::new(Semaphore::new(CONNECTIONS)),
             idle: Mutex::default(),
         }
@@ -52,6 +54,7 @@ impl Readers {
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, Failure> {
+        self.identity.check()?;
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let connection = idle().pop();
         let connection = match connection {

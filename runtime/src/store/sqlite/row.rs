@@ -25,6 +25,7 @@ pub(super) struct Indexed<'a> {
     pub(super) avoid: Option<&'a str>,
     pub(super) due_at: Option<i64>,
     pub(super) alarm_at: Option<i64>,
+    pub(super) worker: Option<&'a str>,
 }
 
 /// What a write does to a journal, as text.
@@ -63,21 +64,24 @@ impl Row {
             avoid: index.avoid,
             due_at: index.due_at.map(millis),
             alarm_at: index.alarm_at.map(millis),
+            worker: index.worker,
         }
     }
 }
 
 impl<'a> Indexed<'a> {
-    /// Reads four columns, from the column `first` on.
+    /// Reads five columns, from the column `first` on.
     pub(super) fn read(row: &'a rusqlite::Row<'_>, first: usize) -> rusqlite::Result<Self> {
+        let text = |column| match row.get_ref(column)? {
+            ValueRef::Null => Ok(None),
+            text => Ok::<_, rusqlite::Error>(Some(text.as_str()?)),
+        };
         Ok(Self {
             status: row.get_ref(first)?.as_str()?,
-            avoid: match row.get_ref(first + 1)? {
-                ValueRef::Null => None,
-                text => Some(text.as_str()?),
-            },
+            avoid: text(first + 1)?,
             due_at: row.get(first + 2)?,
             alarm_at: row.get(first + 3)?,
+            worker: text(first + 4)?,
         })
     }
 }
@@ -111,7 +115,7 @@ pub(super) fn journal(id: &TaskId, texts: &[String]) -> Result<Vec<Entry>, Store
 }
 
 fn unreadable(what: &str, id: &TaskId, error: &serde_json::Error) -> StoreError {
-    StoreError::new(format!(
+    StoreError::unreadable(format!(
         "the {what} of the task `{id}` cannot be read: {error}"
     ))
 }

@@ -24,6 +24,7 @@ pub(super) enum Write {
         journal: JournalText,
     },
     Remove(TaskId),
+    Dismiss(String),
 }
 
 impl Write {
@@ -42,6 +43,10 @@ impl Write {
                 journal,
             } => commit(transaction, expected.cast_signed(), row, journal, seq),
             Self::Remove(id) => remove(transaction, id),
+            Self::Dismiss(worker) => {
+                let mut dismiss = transaction.prepare_cached(statement::DISMISS)?;
+                Ok(dismiss.execute([worker])? == 1)
+            }
         }
     }
 }
@@ -91,6 +96,7 @@ fn insert(
             index.avoid,
             index.due_at,
             index.alarm_at,
+            index.worker,
             row.version(),
             seq,
             row.text,
@@ -135,6 +141,7 @@ fn commit(
             index.avoid,
             index.due_at,
             index.alarm_at,
+            index.worker,
         ])?;
     }
     match journal {

@@ -12,6 +12,7 @@ use tokio::{sync::oneshot, task};
 
 use super::{
     failure::Failure,
+    identity::Identity,
     watcher::Seen,
     write::{Write, write_all},
 };
@@ -24,6 +25,7 @@ const GROUP: usize = 512;
 #[derive(Debug)]
 pub(super) struct Writer {
     path: PathBuf,
+    identity: Arc<Identity>,
     seen: Arc<Seen>,
     queue: Mutex<Queue>,
     pub(super) before_commit: BeforeCommit,
@@ -65,13 +67,19 @@ struct Turn {
 }
 
 impl Writer {
-    pub(super) fn new(path: PathBuf, seen: Arc<Seen>, connection: Connection) -> Self {
+    pub(super) fn new(
+        path: PathBuf,
+        identity: Arc<Identity>,
+        seen: Arc<Seen>,
+        connection: Connection,
+    ) -> Self {
         let queue = Queue {
             waiting: Vec::new(),
             idle: Some(connection),
         };
         Self {
             path,
+            identity,
             seen,
             queue: queue.into(),
             before_commit: BeforeCommit::default(),
@@ -144,6 +152,8 @@ impl Writer {
     ) -> Result<Vec<bool>, Failure> {
         let (outcomes, seq) = write_all(connection, writes, &self.before_commit)
             .map_err(|error| Failure::new(&self.path, error))?;
+        // Behind the commit: what went into a file that is gone is not acknowledged.
+        self.identity.check()?;
         self.seen.saw(seq);
         Ok(outcomes)
     }

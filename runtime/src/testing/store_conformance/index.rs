@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{commit, ids, insert, opened, works};
+use super::{commit, ids, in_time, insert, opened, works};
 use crate::{
+    engine::machine::{Event, Lost},
     host::Timestamp,
     record::{Record, Status, TaskId},
     store::{Listing, Runnable, Store},
-    testing::sample::{at, record, step},
+    testing::sample::{at, change, record, step},
 };
 
 /// What can run is what is due, of the pool and the tools, and does not avoid this version.
@@ -29,6 +30,48 @@ pub async fn finds_what_can_run<S: Store>(open: &impl AsyncFn(&str) -> S) {
     let elsewhere = runnable(&*store, "elsewhere", &both, at(11)).await;
     assert_eq!(elsewhere, ["pool"]);
     assert_eq!(runnable(&*store, "nowhere", &both, at(11)).await, [""; 0]);
+}
+
+/// What a worker holds is due for nobody, and is found by its name, in whatever pool. A worker is dead
+/// when its life is dropped, and forgotten when it holds nothing.
+pub async fn finds_what_the_dead_hold<S: Store>(open: &impl AsyncFn(&str) -> S) {
+    let name = "finds_what_the_dead_hold";
+    let (store, other) = (opened(open, name).await, opened(open, name).await);
+    let _watching = works(other.enlist("watching").await);
+    let life = works(store.enlist("mortal").await);
+    let held = insert(&*store, record("a").held_by("mortal")).await;
+    let elsewhere = record("b").of("elsewhere", "tool").held_by("mortal");
+    let elsewhere = insert(&*store, elsewhere).await;
+    insert(&*store, record("c").held_by("watching")).await;
+    assert_eq!(
+        runnable(&*store, "pool", &[("tool", "new")], at(u64::from(u32::MAX))).await,
+        [""; 0]
+    );
+    assert_eq!(ids(&works(other.held("mortal", 9).await)), ["a", "b"]);
+    assert_eq!(ids(&works(other.held("mortal", 1).await)), ["a"]);
+    let before = works(other.deaths(0).await);
+    assert!(before.workers.iter().all(|dead| dead.name != "mortal"));
+    drop(life);
+    let mut upto = before.upto;
+    loop {
+        let deaths = works(in_time("hearing of a death", other.deaths(upto)).await);
+        upto = deaths.upto;
+        if deaths.workers.iter().any(|dead| dead.name == "mortal") {
+            break;
+        }
+    }
+    works(other.dismiss("mortal").await);
+    for record in [held, elsewhere] {
+        let lost = Lost {
+            worker: "mortal".into(),
+            alone: false,
+        };
+        commit(&*other, change(&record, Event::Lost(lost), at(1))).await;
+    }
+    assert_eq!(works(other.held("mortal", 9).await), []);
+    works(other.dismiss("mortal").await);
+    let last = works(other.deaths(0).await);
+    assert!(last.workers.iter().all(|dead| dead.name != "mortal"));
 }
 
 /// What is longest due comes first, and no more than was asked for; what cannot run does not count.

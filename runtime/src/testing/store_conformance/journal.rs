@@ -2,11 +2,11 @@
 
 use super::{commit, insert, keys, opened, works};
 use crate::{
-    engine::machine::{Event, LegEvent},
+    engine::machine::LegEvent,
     journal::{Entry, Kind},
     record::Record,
     store::{Change, Creation, Insertion, JournalChange, Store},
-    testing::sample::{START, change, record, step},
+    testing::sample::{in_leg, record, step},
 };
 
 /// A record that comes with a journal has it at once; one that is refused leaves nothing of it.
@@ -90,9 +90,8 @@ pub async fn keeps_journals_apart<S: Store>(open: &impl AsyncFn(&str) -> S) {
 /// The ends of several steps in one commit.
 fn steps(record: &Record, keys: &[String]) -> Change {
     let entry = |key: &String| Entry::ended(Kind::Step, key, Ok(key), usize::MAX);
-    let event = Event::Leg {
-        fence: record.fence,
-        event: LegEvent::Progressed(keys.iter().map(entry).collect()),
-    };
-    change(record, event, START)
+    in_leg(
+        record,
+        LegEvent::Progressed(keys.iter().map(entry).collect()),
+    )
 }

@@ -61,6 +61,7 @@ pub async fn all<S: Store>(open: impl AsyncFn(&str) -> S) {
     clears_journals(&open).await;
     keeps_journals_apart(&open).await;
     finds_what_can_run(&open).await;
+    finds_what_the_dead_hold(&open).await;
     finds_what_can_run_in_the_order_of_its_time(&open).await;
     finds_what_is_alarmed(&open).await;
     moves_records_in_its_indexes(&open).await;

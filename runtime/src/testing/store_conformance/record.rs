@@ -135,7 +135,7 @@ pub async fn fences_off_an_older_leg<S: Store>(open: &impl AsyncFn(&str) -> S) {
     let of_first = insert(&*store, record("a").due(at(10))).await;
     let lease = Lease {
         worker: "second".into(),
-        until: at(100),
+        trial: None,
     };
     let claimed = change(&of_first, Event::Claimed(lease), at(10));
     let of_second = commit(&*store, claimed).await;
@@ -145,12 +145,13 @@ pub async fn fences_off_an_older_leg<S: Store>(open: &impl AsyncFn(&str) -> S) {
     let now_there = load(&*store, "a").await.expect("it is there");
     let event = Event::Leg {
         fence: of_first.fence,
-        event: machine::LegEvent::Released,
+        number: 0,
+        event: machine::LegEvent::Released(machine::Release::AtRest),
     };
     let verdict = machine::apply(&now_there, event, at(11));
     assert!(matches!(verdict, Verdict::Refused(Refusal::Fenced)));
     commit(&*store, step(&of_second, "second", &2)).await;
-    assert_eq!(keys(&*store, "a").await, ["second"]);
+    assert_eq!(keys(&*store, "a").await, ["sleep", "second"]);
 }
 
 /// What was removed is gone with its journal, for every handle; removing it again is no failure; and

@@ -20,14 +20,24 @@ fn at(millis: u64) -> Timestamp {
     Timestamp::from_millis(START.as_millis() + millis)
 }
 
-fn lease(worker: &str, until: u64) -> Lease {
+fn lease(worker: &str) -> Lease {
     Lease {
         worker: worker.into(),
-        until: at(until),
+        trial: None,
     }
 }
 
-/// A task that the worker `a` just made; it lives for 10 s, the lease for 1 s.
+fn claim() -> Event {
+    Event::Claimed(lease("b"))
+}
+
+/// The worker `worker` died, alone with the task or beside others.
+fn death(worker: &str, alone: bool) -> Event {
+    let worker = worker.into();
+    Event::Lost(Lost { worker, alone })
+}
+
+/// A task that the worker `a` just made; it lives for 10 s.
 fn created() -> Record {
     delivered(Delivery::Task)
 }
@@ -49,7 +59,7 @@ fn delivered(delivery: Delivery) -> Record {
         poll_ms: 1_000,
         cleans_up: false,
     };
-    Record::created(origin, delivery, Some(10_000), lease("a", 1_000))
+    Record::created(origin, delivery, Some(10_000), lease("a"))
 }
 
 fn pinned(key: &str) -> Pinned {
@@ -60,9 +70,12 @@ fn pinned(key: &str) -> Pinned {
     }
 }
 
-const fn on_parking(parking: Parking) -> LegEvent {
-    let round = None;
-    LegEvent::Parked { parking, round }
+fn on_parking(parking: Parking) -> LegEvent {
+    LegEvent::Parked {
+        parking,
+        round: None,
+        told: Told::default(),
+    }
 }
 
 fn parked_on(keys: &[&str]) -> LegEvent {
@@ -91,7 +104,11 @@ fn cancel() -> Event {
 }
 
 fn leg(fence: u64, event: LegEvent) -> Event {
-    Event::Leg { fence, event }
+    Event::Leg {
+        fence,
+        number: 0,
+        event,
+    }
 }
 
 /// The record after `event`, which has to be a change.
@@ -128,7 +145,24 @@ fn status(text: &str) -> LegEvent {
 }
 
 fn finished() -> LegEvent {
-    LegEvent::Finished(End::Result(Map::new()))
+    ending(End::Result(Map::new()))
+}
+
+fn drifted() -> LegEvent {
+    LegEvent::Drifted(Drift {
+        fingerprint: "new".into(),
+        message: "the journal has this, the code has that".into(),
+        until: at(4_000),
+    })
+}
+
+const fn released() -> LegEvent {
+    LegEvent::Released(Release::AtRest)
+}
+
+fn ending(end: End) -> LegEvent {
+    let told = Told::default();
+    LegEvent::Finished { end, told }
 }
 
 #[test]
@@ -146,9 +180,9 @@ fn a_clock_that_goes_back_holds_nothing_up() {
     let parked = after(&created(), leg(1, parked_on(&["a"])), at(500));
     let answered = after(&parked, answers(&[("a", yes())]), at(5));
     assert_eq!(answered.updated_at, at(500));
-    assert_eq!(answered.index().due_at, Some(at(5)));
-    let released = after(&created(), leg(1, status("ahead")), at(500));
-    let released = after(&released, leg(1, LegEvent::Released), at(5));
+    assert!(answered.index().due_at <= Some(at(5)));
+    let ahead = after(&created(), leg(1, status("ahead")), at(500));
+    let released = after(&ahead, leg(1, released()), at(5));
     assert_eq!(released.index().due_at, Some(at(5)));
 }
 
@@ -160,10 +194,10 @@ fn the_last_answer_makes_it_runnable_and_no_earlier_one_does() {
     assert_eq!(half.index().due_at, None);
     let full = after(&half, answers(&[("a", yes())]), at(7));
     assert_eq!(full.status, Status::Working);
-    assert_eq!(full.index().due_at, Some(at(7)));
-    let claimed = after(&full, Event::Claimed(lease("b", 2_000)), at(8));
+    assert!(full.index().due_at <= Some(at(7)));
+    let claimed = after(&full, claim(), at(8));
     assert_eq!((claimed.fence, claimed.legs), (2, 2));
-    assert_eq!(claimed.index().due_at, Some(at(2_000)));
+    assert_eq!(claimed.index().due_at, None);
 }
 
 #[test]
@@ -206,7 +240,7 @@ fn one_wrong_answer_refuses_the_whole_update() {
 fn a_key_names_one_question_for_ever() {
     let parked = after(&created(), leg(1, parked_on(&["a"])), at(5));
     let answered = after(&parked, answers(&[("a", yes())]), at(6));
-    let claimed = after(&answered, Event::Claimed(lease("b", 2_000)), at(7));
+    let claimed = after(&answered, claim(), at(7));
     let again = leg(2, parked_on(&["a"]));
     assert_eq!(
         refusal(&claimed, again, at(8)),
@@ -219,10 +253,7 @@ fn what_is_terminal_stays_as_it_is() {
     let ends: [(Event, Status); 3] = [
         (leg(1, finished()), Status::Completed),
         (
-            leg(
-                1,
-                LegEvent::Finished(End::Error(ProtocolError::internal("x"))),
-            ),
+            leg(1, ending(End::Error(ProtocolError::internal("x")))),
             Status::Failed,
         ),
         (cancel(), Status::Cancelled),
@@ -231,13 +262,10 @@ fn what_is_terminal_stays_as_it_is() {
         let record = after(&created(), end, at(5));
         assert_eq!(record.status, status);
         assert_eq!(record.lease, None);
-        for late in [
-            leg(1, finished()),
-            leg(1, parked_on(&["a"])),
-            Event::Claimed(lease("b", 9)),
-        ] {
-            assert_eq!(refusal(&record, late, at(6)), Refusal::Over);
+        for late in [leg(1, finished()), leg(1, parked_on(&["a"]))] {
+            assert_eq!(refusal(&record, late, at(6)), Refusal::Fenced);
         }
+        assert_eq!(refusal(&record, claim(), at(6)), Refusal::Over);
         assert_eq!(
             report(&record, answers(&[("a", yes())]), at(6)).ignored,
             ["a"]
@@ -270,12 +298,53 @@ fn what_is_over_in_time_takes_nothing() {
         report(&parked, answers(&[("a", yes())]), at(10_000)).ignored,
         ["a"]
     );
-    let claimed = Event::Claimed(lease("b", 20_000));
-    assert_eq!(refusal(&created(), claimed, at(10_000)), Refusal::Over);
-    assert_eq!(
-        refusal(&created(), leg(1, finished()), at(10_000)),
-        Refusal::Over
+    let released = after(&created(), leg(1, released()), at(5));
+    assert_eq!(refusal(&released, claim(), at(10_000)), Refusal::Over);
+}
+
+#[test]
+fn what_a_leg_did_is_kept_when_the_time_is_over_until_it_lets_go() {
+    let kept = after(&created(), leg(1, progressed()), at(10_001));
+    assert_eq!(kept.version, 2);
+    let mut running = created();
+    Arc::make_mut(&mut running.origin).cleans_up = true;
+    let expired = after(&running, Event::Alarm, at(10_000));
+    let kept = after(&expired, leg(1, progressed()), at(10_001));
+    assert_eq!(refusal(&kept, claim(), at(10_002)), Refusal::Fenced);
+    let cut = after(
+        &kept,
+        leg(1, LegEvent::Released(Release::Interrupted)),
+        at(10_003),
     );
+    let cleaning = after(&cut, claim(), at(10_004));
+    assert!(cleaning.interrupted, "the cleanup leg is told");
+}
+
+#[test]
+fn a_write_that_is_tried_again_happens_once() {
+    let write = |number| Event::Leg {
+        fence: 1,
+        number,
+        event: progressed(),
+    };
+    let first = after(&created(), write(1), at(5));
+    assert!(matches!(
+        apply(&first, write(1), at(6)),
+        Verdict::Unchanged(_)
+    ));
+    let second = after(&first, write(2), at(7));
+    assert_eq!(second.writes, 2);
+    // The numbers of the next leg begin anew.
+    let lost = after(&second, death("a", false), at(8));
+    let claimed = after(&lost, claim(), at(9));
+    assert_eq!(claimed.writes, 0);
+    let end = Event::Leg {
+        fence: 2,
+        number: 1,
+        event: finished(),
+    };
+    let ended = after(&claimed, end.clone(), at(10));
+    assert!(matches!(apply(&ended, end, at(11)), Verdict::Unchanged(_)));
 }
 
 #[test]
@@ -293,9 +362,13 @@ fn an_endless_ttl_never_ends() {
 
 #[test]
 fn only_the_holder_of_the_fence_may_write() {
-    let claim = Event::Claimed(lease("b", 3_000));
-    assert_eq!(refusal(&created(), claim.clone(), at(999)), Refusal::Fenced);
-    let taken = after(&created(), claim, at(1_000));
+    assert_eq!(refusal(&created(), claim(), at(999)), Refusal::Fenced);
+    let lost = after(&created(), death("a", false), at(1_000));
+    assert_eq!(
+        refusal(&lost, leg(1, finished()), at(1_000)),
+        Refusal::Fenced
+    );
+    let taken = after(&lost, claim(), at(1_000));
     assert_eq!(
         refusal(&taken, leg(1, finished()), at(1_001)),
         Refusal::Fenced
@@ -311,20 +384,43 @@ fn only_the_holder_of_the_fence_may_write() {
 }
 
 #[test]
+fn only_the_death_of_the_worker_that_holds_it_frees_a_task() {
+    assert_eq!(created().index().due_at, None);
+    assert_eq!(
+        refusal(&created(), death("b", true), at(5)),
+        Refusal::Fenced
+    );
+    let lost = after(&created(), death("a", true), at(5));
+    assert_eq!(lost.index().worker, None);
+    assert!(lost.index().due_at.is_some());
+}
+
+#[test]
 fn a_leg_that_let_go_writes_nothing_more() {
     let parked = after(&created(), leg(1, parked_on(&["a"])), at(5));
     assert_eq!(refusal(&parked, leg(1, finished()), at(6)), Refusal::Fenced);
 }
 
-#[test]
-fn three_legs_that_get_nowhere_fail_the_task() {
+/// What becomes of a task whose workers die one after the other, after `before` in each leg.
+fn dying(alone: bool, before: Option<LegEvent>) -> Record {
     let mut record = created();
-    for claim in 1..3 {
-        let lease = lease("b", claim * 1_000 + 1_000);
-        record = after(&record, Event::Claimed(lease), at(claim * 1_000));
-        assert_eq!(record.status, Status::Working);
+    for round in 1..=3 {
+        let now = at(round * 1_000);
+        if let Some(event) = &before {
+            record = after(&record, leg(record.fence, event.clone()), now);
+        }
+        let worker = record.worker().unwrap().to_owned();
+        record = after(&record, death(&worker, alone), now);
+        if round < 3 {
+            record = after(&record, claim(), now);
+        }
     }
-    let failed = after(&record, Event::Claimed(lease("b", 9_000)), at(3_000));
+    record
+}
+
+#[test]
+fn a_task_that_kills_three_workers_alone_fails() {
+    let failed = dying(true, None);
     assert_eq!(failed.status, Status::Failed);
     let Some(End::Error(error)) = failed.end else {
         panic!("no error");
@@ -333,29 +429,46 @@ fn three_legs_that_get_nowhere_fail_the_task() {
 }
 
 #[test]
-fn progress_starts_the_count_of_lost_legs_again() {
-    let mut record = created();
-    for round in 1..8 {
-        let now = at(round * 1_000);
-        record = after(
-            &record,
-            Event::Claimed(lease("b", round * 1_000 + 1_000)),
-            now,
-        );
-        record = after(&record, leg(record.fence, progressed()), now);
-        assert_eq!(record.status, Status::Working);
+fn a_death_beside_others_never_counts() {
+    let record = dying(false, None);
+    assert_eq!((record.status, record.stalled), (Status::Working, 0));
+    assert_eq!(record.suspect.map(|suspect| suspect.deaths), Some(3));
+}
+
+#[test]
+fn an_entry_starts_the_count_of_deaths_again() {
+    let record = dying(true, Some(progressed()));
+    assert_eq!((record.status, record.stalled), (Status::Working, 1));
+    assert_eq!(record.suspect.map(|suspect| suspect.deaths), Some(1));
+}
+
+#[test]
+fn a_group_in_which_a_worker_died_is_halved() {
+    for (trial, group) in [(None, 0), (Some(1), 1), (Some(4), 2), (Some(5), 2)] {
+        let mut record = created();
+        record.lease = Some(Lease {
+            trial,
+            ..lease("a")
+        });
+        let lost = after(&record, death("a", false), at(5));
+        assert_eq!(lost.suspect.map(|suspect| suspect.group), Some(group));
     }
+}
+
+#[test]
+fn what_was_just_answered_goes_before_a_backlog() {
+    let parked = after(&created(), leg(1, parked_on(&["a"])), at(5));
+    let answered = after(&parked, answers(&[("a", yes())]), at(6));
+    assert_eq!(answered.index().due_at, Some(Timestamp::from_millis(0)));
+    let claimed = after(&answered, claim(), at(7));
+    let released = after(&claimed, leg(2, released()), at(8));
+    assert!(released.index().due_at > Some(Timestamp::from_millis(0)));
 }
 
 #[test]
 fn the_time_of_the_last_update_moves_with_what_a_client_sees_and_only_then() {
     let record = created();
-    let renewed = after(
-        &record,
-        leg(1, LegEvent::Renewed { until: at(2_000) }),
-        at(5),
-    );
-    let progressed = after(&renewed, leg(1, progressed()), at(6));
+    let progressed = after(&record, leg(1, progressed()), at(6));
     assert_eq!(progressed.updated_at, START);
     let told = after(&progressed, leg(1, status("on it")), at(7));
     assert_eq!(told.updated_at, at(7));
@@ -398,12 +511,8 @@ fn a_sleep_is_due_when_its_time_has_come_and_ends_by_the_claim() {
     let asleep = after(&created(), leg(1, on_parking(parking)), at(5));
     assert_eq!(asleep.status, Status::Working);
     assert_eq!(asleep.index().due_at, Some(at(3_000)));
-    let claim = Event::Claimed(lease("b", 9_000));
-    assert_eq!(
-        refusal(&asleep, claim.clone(), at(2_999)),
-        Refusal::NotRunnable
-    );
-    let awake = after(&asleep, claim, at(3_000));
+    assert_eq!(refusal(&asleep, claim(), at(2_999)), Refusal::NotRunnable);
+    let awake = after(&asleep, claim(), at(3_000));
     assert_eq!((awake.asleep, awake.legs), (None, 2));
 }
 
@@ -423,7 +532,7 @@ fn a_question_whose_time_is_over_is_taken_back_and_the_task_goes_on() {
         report(&parked, answers(&[("a", yes())]), at(3_000)).ignored,
         ["a"]
     );
-    let late = after(&parked, Event::Claimed(lease("b", 9_000)), at(3_000));
+    let late = after(&parked, claim(), at(3_000));
     assert_eq!((late.status, late.legs), (Status::Working, 2));
     assert_eq!(late.questions, []);
 }
@@ -433,10 +542,10 @@ fn a_cancelled_task_is_closed_by_one_more_leg_if_it_has_something_to_clean_up() 
     let parked = parked_with_cleanup();
     let cancelled = after(&parked, cancel(), at(6));
     assert_eq!(cancelled.status, Status::Cancelled);
-    assert_eq!(cancelled.closing, Some(Closing::Due));
+    assert_eq!(cancelled.closing, due(6));
     assert_eq!(cancelled.index().due_at, Some(at(6)));
-    let closing = after(&cancelled, Event::Claimed(lease("b", 3_000)), at(7));
-    assert_eq!(closing.closing, Some(Closing::Running(2)));
+    let closing = after(&cancelled, claim(), at(7));
+    assert_eq!(closing.closing, cleaning(2, 6));
     let cleaned = after(&closing, leg(2, progressed()), at(8));
     let closed = after(&cleaned, leg(2, finished()), at(9));
     assert_eq!((closed.closing, closed.lease.clone()), (None, None));
@@ -450,31 +559,76 @@ fn a_cancelled_task_is_closed_by_one_more_leg_if_it_has_something_to_clean_up() 
 fn a_closing_leg_begins_when_the_leg_that_ran_has_let_go() {
     let mut running = parked_with_cleanup();
     running = after(&running, answers(&[("a", yes())]), at(6));
-    running = after(&running, Event::Claimed(lease("b", 3_000)), at(7));
+    running = after(&running, claim(), at(7));
     let cancelled = after(&running, cancel(), at(8));
-    let claim = Event::Claimed(lease("c", 9_000));
-    assert_eq!(refusal(&cancelled, claim.clone(), at(9)), Refusal::Fenced);
+    assert_eq!(refusal(&cancelled, claim(), at(9)), Refusal::Fenced);
     // What it had begun is still journaled, for whoever cleans up; its end is not the end.
     let told = after(&cancelled, leg(2, progressed()), at(10));
     let let_go = after(&told, leg(2, finished()), at(11));
-    assert_eq!(let_go.closing, Some(Closing::Due));
+    assert_eq!(let_go.closing, due(8));
     assert_eq!(let_go.end, Some(End::Cancelled));
+    assert!(!let_go.interrupted);
+    assert_eq!(after(&let_go, claim(), at(12)).closing, cleaning(3, 8));
+}
+
+const DAY: u64 = 24 * 60 * 60 * 1_000;
+
+/// It has to be cleaned up, since this time.
+fn due(since: u64) -> Option<Closing> {
+    Some(Closing::Due(at(since + DAY)))
+}
+
+fn cleaning(fence: u64, since: u64) -> Option<Closing> {
+    let until = at(since + DAY);
+    Some(Closing::Running { fence, until })
+}
+
+#[test]
+fn a_cleanup_that_runs_out_of_its_time_again_and_again_is_given_up_and_told() {
+    let mut record = after(&parked_with_cleanup(), cancel(), at(6));
+    for round in 1..=3 {
+        record = after(&record, claim(), at(round * 1_000));
+        let out_of_time = LegEvent::Released(Release::OutOfTime);
+        record = after(&record, leg(record.fence, out_of_time), at(round * 1_000));
+    }
+    assert_eq!((record.closing, record.index().due_at), (None, None));
+    assert!(record.not_cleaned().unwrap().contains("longer"));
+    let message = record.status_message.unwrap();
     assert_eq!(
-        after(&let_go, claim, at(12)).closing,
-        Some(Closing::Running(3))
+        message,
+        "cancelled; not cleaned up: it took longer than it may"
     );
 }
 
 #[test]
-fn a_closing_leg_that_never_gets_anywhere_is_given_up() {
-    let mut record = after(&parked_with_cleanup(), cancel(), at(6));
-    for round in 1..=3 {
-        let lease = lease("b", round * 1_000 + 1_000);
-        record = after(&record, Event::Claimed(lease), at(round * 1_000));
-        assert!(record.closing.is_some());
-    }
-    let given_up = after(&record, Event::Claimed(lease("b", 9_000)), at(5_000));
-    assert_eq!((given_up.closing, given_up.index().due_at), (None, None));
+fn a_cleanup_waits_for_the_old_code_and_is_given_up_with_both_sides_told() {
+    let cancelled = after(&parked_with_cleanup(), cancel(), at(6));
+    let claimed = after(&cancelled, claim(), at(7));
+    let drifted = after(&claimed, leg(2, drifted()), at(8));
+    assert_eq!(drifted.index().avoid, Some("new"));
+    assert_eq!(after(&drifted, claim(), at(9)).index().avoid, None);
+    let given_up = after(&drifted, Event::Alarm, at(4_000));
+    assert!(
+        given_up
+            .not_cleaned()
+            .unwrap()
+            .contains("the code has that")
+    );
+    assert_eq!((given_up.closing, given_up.index().avoid), (None, None));
+}
+
+#[test]
+fn a_cleanup_without_a_worker_that_has_the_tool_is_given_up_after_a_day() {
+    let cancelled = after(&parked_with_cleanup(), cancel(), at(6));
+    let endless = after(&cancelled, Event::TtlSet(Ttl(None)), at(7));
+    assert_eq!(endless.index().alarm_at, Some(at(6 + DAY)));
+    let given_up = after(&endless, Event::Alarm, at(6 + DAY));
+    assert!(given_up.not_cleaned().unwrap().contains("`tool`"));
+    // What expired goes, and the operator can still see it.
+    let expired = after(&parked_with_cleanup(), Event::Alarm, at(10_000));
+    let buried = after(&expired, Event::Alarm, at(10_000 + DAY));
+    assert!(matches!(buried.life, Life::Tombstone(until) if until > at(10_000 + 7 * DAY)));
+    assert!(buried.not_cleaned().is_some());
 }
 
 #[test]
@@ -495,9 +649,9 @@ fn what_expired_leaves_a_tombstone_with_nothing_but_its_owner() {
 #[test]
 fn what_expired_cleans_up_before_it_is_buried() {
     let expired = after(&parked_with_cleanup(), Event::Alarm, at(10_000));
-    assert_eq!(expired.closing, Some(Closing::Due));
-    assert_eq!(expired.index().alarm_at, None);
-    let closing = after(&expired, Event::Claimed(lease("b", 20_000)), at(10_001));
+    assert_eq!(expired.closing, due(10_000));
+    assert_eq!(expired.index().alarm_at, Some(at(10_000 + DAY)));
+    let closing = after(&expired, claim(), at(10_001));
     let closed = after(&closing, leg(2, finished()), at(10_002));
     assert!(matches!(closed.life, Life::Tombstone(_)));
 }
@@ -517,17 +671,13 @@ fn a_ttl_in_the_past_expires_the_task_and_a_longer_one_keeps_it() {
 
 #[test]
 fn drift_waits_for_other_code_and_then_fails_with_both_sides() {
-    let drift = Drift {
-        fingerprint: "new".into(),
-        message: "the journal has this, the code has that".into(),
-        until: at(4_000),
-    };
-    let drifted = after(&created(), leg(1, LegEvent::Drifted(drift)), at(5));
+    let drifted = after(&created(), leg(1, drifted()), at(5));
     assert_eq!(drifted.status, Status::Working);
     assert_eq!(drifted.index().avoid, Some("new"));
     assert_eq!(drifted.index().due_at, Some(at(5)));
-    let taken = after(&drifted, Event::Claimed(lease("old", 2_000)), at(6));
+    let taken = after(&drifted, Event::Claimed(lease("old")), at(6));
     assert_eq!((taken.index().avoid, taken.legs), (None, 2));
+    assert_eq!(taken.status_message, None, "the old code goes on");
     let failed = after(&drifted, Event::Alarm, at(4_000));
     assert_eq!(failed.status, Status::Failed);
     assert!(failed.status_message.unwrap().contains("the code has that"));
@@ -535,7 +685,7 @@ fn drift_waits_for_other_code_and_then_fails_with_both_sides() {
 
 #[test]
 fn a_leg_that_is_released_is_due_at_once() {
-    let released = after(&created(), leg(1, LegEvent::Released), at(5));
+    let released = after(&created(), leg(1, released()), at(5));
     assert_eq!(released.index().due_at, Some(START));
     assert_eq!(released.stalled, 0);
 }

@@ -15,15 +15,21 @@ fn happenings() -> impl Strategy<Value = (u64, Event)> {
         Just(json!(42))
     ];
     let leg_event = prop_oneof![
-        (1_u64..5_000).prop_map(|until| LegEvent::Renewed { until: at(until) }),
         Just(progressed()),
         Just(status("busy")),
         keys.prop_map(|keys| parked_on(&keys.into_iter().collect::<Vec<_>>())),
-        Just(LegEvent::Released),
+        prop::sample::select(vec![
+            Release::AtRest,
+            Release::Interrupted,
+            Release::OutOfTime
+        ])
+        .prop_map(LegEvent::Released),
+        Just(drifted()),
         Just(finished()),
     ];
     let event = prop_oneof![
-        2 => (0_u64..3_000).prop_map(|until| Event::Claimed(lease("w", until))),
+        2 => Just(claim()),
+        2 => (any::<bool>(), any::<bool>()).prop_map(|(b, alone)| death(if b { "b" } else { "a" }, alone)),
         4 => (0_u64..4, leg_event).prop_map(|(fence, event)| leg(fence, event)),
         4 => prop::collection::btree_map(key.prop_map(String::from), response, 0..3)
             .prop_map(Event::Answered),
@@ -37,8 +43,10 @@ proptest! {
     #[test]
     fn no_sequence_of_events_breaks_the_rules(
         happenings in prop::collection::vec(happenings(), 0..40),
+        cleans_up in any::<bool>(),
     ) {
         let mut record = created();
+        Arc::make_mut(&mut record.origin).cleans_up = cleans_up;
         let mut now = START;
         let mut accepted: Vec<String> = Vec::new();
         for (pause, event) in happenings {
@@ -54,12 +62,17 @@ proptest! {
                 JournalChange::Clear => Vec::new(),
             };
             // After the end nothing changes but what is forgotten.
-            prop_assert!(!over || next.life != Life::Present);
+            let closes = record.closing.is_some() || record.is_expired(now);
+            prop_assert!(!over || closes || next.life != Life::Present);
+            prop_assert!(!record.status.is_terminal() || next.end == record.end || next.end.is_none());
             prop_assert_eq!(next.version, record.version + 1);
             // Only a claim takes the fence, and never one that is held.
             let fenced = next.fence != record.fence;
             prop_assert!(!fenced || claims);
-            prop_assert!(!fenced || record.lease.as_ref().is_none_or(|lease| lease.until <= now));
+            prop_assert!(!fenced || record.lease.is_none());
+            // What is held is due for nobody, and what has to be cleaned up is not forgotten.
+            prop_assert!(next.lease.is_none() || next.index().due_at.is_none());
+            prop_assert!(next.closing.is_none() || next.index().due_at.or(next.index().worker.map(|_| now)).is_some());
             // Questions are shown where, and only where, the task waits for them.
             if next.life == Life::Present {
                 prop_assert_eq!(next.status == Status::InputRequired, !next.questions.is_empty());

@@ -12,7 +12,12 @@ fn asked(record: &Record, name: &str, keys: &[&str]) -> Record {
         unreachable!("it parks");
     };
     let round = Some(name.to_owned());
-    let event = LegEvent::Parked { parking, round };
+    let told = Told::default();
+    let event = LegEvent::Parked {
+        parking,
+        round,
+        told,
+    };
     after(record, leg(record.fence, event), at(5))
 }
 
@@ -29,7 +34,7 @@ fn in_the_second_round() -> Record {
     let first = asked(&called(), "one", &["a", "b"]);
     let both = returned("one", &[("a", yes()), ("b", yes())]);
     let spent = after(&first, both, at(6));
-    let claimed = after(&spent, Event::Claimed(lease("b", 2_000)), at(7));
+    let claimed = after(&spent, claim(), at(7));
     asked(&claimed, "two", &["c"])
 }
 
@@ -137,11 +142,11 @@ fn over_is_over_for_rounds_too() {
 fn u12_what_is_detached_is_a_task_with_all_that_was_asked_before() {
     let first = asked(&called(), "one", &["a"]);
     let spent = after(&first, returned("one", &[("a", yes())]), at(6));
-    let claimed = after(&spent, Event::Claimed(lease("b", 2_000)), at(7));
+    let claimed = after(&spent, claim(), at(7));
     let task = after(&claimed, leg(claimed.fence, LegEvent::Detached), at(8));
     assert!(task.is_task());
     assert_eq!(task.spent, ["a"]);
-    assert_eq!(task.index().due_at, Some(at(2_000)));
+    assert_eq!(task.index().worker, Some("b"));
     // A client that lost the reply finds the task again.
     let again = returned("one", &[("a", yes())]);
     assert_eq!(unchanged(&task, again), Report::default());
@@ -160,7 +165,11 @@ fn what_happened_before_a_record_was_written_is_written_with_it() {
         ..Told::default()
     };
     let round = Some("one".to_owned());
-    let events = vec![LegEvent::Told(told), LegEvent::Parked { parking, round }];
+    let events = vec![LegEvent::Parked {
+        parking,
+        round,
+        told,
+    }];
     let (record, journal) = begun(called(), events, at(5)).unwrap();
     assert_eq!(record.status_message.as_deref(), Some("asking"));
     assert_eq!(record.request_state().as_deref(), Some("t.one"));
