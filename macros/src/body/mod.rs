@@ -3,6 +3,7 @@
 
 mod binding;
 mod chain;
+mod cleanup;
 mod effects;
 mod macros;
 mod place;
@@ -78,6 +79,8 @@ pub(crate) struct Found {
     /// The operations whose names are known, in the order in which they are written.
     pub(crate) operations: Vec<Operation>,
     pub(crate) warnings: Vec<Warned>,
+    /// Whether the body may clean up, here or in a function that it hands the context to.
+    pub(crate) may_clean_up: bool,
 }
 
 /// Rewrites `body` in place and tells what is in it.
@@ -86,6 +89,10 @@ pub(crate) fn rewrite(
     surroundings: &Surroundings<'_>,
     errors: &mut Errors,
 ) -> Found {
+    let may_clean_up = match surroundings.context {
+        Access::Named(context) => cleanup::may_clean_up(body, &context.to_string()),
+        Access::NotMutable(_) | Access::None | Access::Refused => false,
+    };
     let mut rewriter = Rewriter {
         surroundings,
         context: match surroundings.context {
@@ -105,6 +112,7 @@ pub(crate) fn rewrite(
     Found {
         operations: rewriter.operations,
         warnings: rewriter.replay.warnings(surroundings.mode),
+        may_clean_up,
     }
 }
 

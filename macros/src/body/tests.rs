@@ -171,3 +171,57 @@ fn what_is_not_an_operation_is_left_alone() {
     });
     assert_eq!(operations(body), Ok(Vec::new()));
 }
+
+fn may_clean_up(mut body: Block) -> bool {
+    let mut errors = Errors::default();
+    let context: Ident = parse_quote!(ctx);
+    let surroundings = Surroundings {
+        runtime: &Runtime::new(None),
+        context: Access::Named(&context),
+        mode: Some(Mode::Required),
+        detach: Some(Detach::Always),
+        allowed: &[],
+    };
+    let found = rewrite(&mut body, &surroundings, &mut errors);
+    errors.finish().expect("the body has no mistakes");
+    found.may_clean_up
+}
+
+#[test]
+fn a_body_that_names_a_cleanup_or_hands_its_context_on_may_clean_up() {
+    let bodies: [Block; 8] = [
+        parse_quote!({ ctx.cleanup("undo", undo()).await? }),
+        parse_quote!({ ctx.cleanup(format!("undo {n}"), undo()).await? }),
+        parse_quote!({ undo(ctx).await? }),
+        parse_quote!({ undo(&mut *ctx, "a").await? }),
+        parse_quote!({ undo!(ctx) }),
+        parse_quote!({
+            let context = ctx;
+        }),
+        parse_quote!({ ctx.undo_all().await? }),
+        parse_quote!({ vec![Ctx::cleanup] }),
+    ];
+    for body in bodies {
+        assert!(may_clean_up(body));
+    }
+}
+
+#[test]
+fn a_body_that_only_calls_other_methods_of_its_context_does_not_clean_up() {
+    let bodies: [Block; 3] = [
+        parse_quote!({ work().await }),
+        parse_quote!({
+            let app = ctx.state();
+            let sure = ctx.input::<bool>("Sure?").await?;
+            ctx.step("send", send(ctx.call_id(), &app)).await?;
+            println!("{}", ctx.owner());
+        }),
+        parse_quote!({
+            let context = ctx.handle();
+            other(context).await
+        }),
+    ];
+    for body in bodies {
+        assert!(!may_clean_up(body));
+    }
+}

@@ -167,11 +167,13 @@ fn definition(tool: &Tool) -> TokenStream {
         });
         quote!(.operations(&[#(#pairs),*]))
     });
+    let may_clean_up = found.may_clean_up.then(|| quote!(.may_clean_up()));
     quote_spanned! {Span::mixed_site()=>
         fn definition() -> #runtime::__private::Definition {
             #new
                 #(#settings)*
                 #operations
+                #may_clean_up
         }
     }
 }

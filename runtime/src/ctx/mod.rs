@@ -257,10 +257,10 @@ impl<S: ?Sized> Ctx<S> {
 
     /// Undoes something: a step that also runs after the task was cancelled or its time was over.
     ///
-    /// A cancelled task is over for its client at once. If the tool cleans up anywhere, one more
-    /// leg follows: what the journal has comes back; from the first operation without an entry on,
-    /// every step, question and sleep is an `Err` that
-    /// [`is_cancelled`](crate::ToolError::is_cancelled), and only `cleanup` runs.
+    /// A cancelled task is over for its client at once. If the tool may clean up, here or in a
+    /// function that it gives its context to, one more leg follows: what the journal has comes
+    /// back; from the first operation without an entry on, every step, question and sleep is an
+    /// `Err` that [`is_cancelled`](crate::ToolError::is_cancelled), and only `cleanup` runs.
     ///
     /// ```
     /// use siding::prelude::*;

@@ -257,7 +257,7 @@ impl Shared {
             client: Client::default(),
             created_at: self.host().now(),
             poll_ms: definition.poll_ms,
-            cleans_up: definition.has("cleanup"),
+            cleans_up: definition.may_clean_up,
         }
     }
 }

@@ -22,6 +22,8 @@ pub struct Definition {
     pub(crate) hints: Hints,
     /// The named operations in the order of the code, as (kind, key).
     pub(crate) operations: &'static [(&'static str, &'static str)],
+    /// Whether a call of it may have something to clean up when it is cancelled.
+    pub(crate) may_clean_up: bool,
 }
 
 /// When a call becomes a task.
@@ -71,6 +73,7 @@ impl Definition {
                 open_world: None,
             },
             operations: &[],
+            may_clean_up: false,
         }
     }
 
@@ -143,6 +146,12 @@ impl Definition {
     /// Its named operations in the order of the code, as (kind, key).
     pub const fn operations(mut self, operations: &'static [(&'static str, &'static str)]) -> Self {
         self.operations = operations;
+        self
+    }
+
+    /// A call of it may have something to clean up when it is cancelled.
+    pub const fn may_clean_up(mut self) -> Self {
+        self.may_clean_up = true;
         self
     }
 

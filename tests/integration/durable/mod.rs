@@ -107,6 +107,25 @@ async fn reserve(ctx: &mut Ctx<App>) -> Result<bool> {
     .await
 }
 
+/// Releases what a tool holds.
+#[mcp_part]
+async fn give_back(ctx: &mut Ctx, log: Arc<App>, what: &str) -> Result<()> {
+    ctx.cleanup(format!("release {what}"), async {
+        log.add(format!("release {what}"));
+        Ok(())
+    })
+    .await
+}
+
+/// Leaves it to a part to clean up.
+#[mcp_tool(task = "required")]
+async fn hands_on(ctx: &mut Ctx<App>) -> Result<bool> {
+    let sure: Result<bool> = ctx.input("Take it?").key("sure").await;
+    let log = ctx.state();
+    give_back(ctx, log, "seat").await?;
+    sure
+}
+
 /// Tries until it goes well.
 #[mcp_tool(task = "required")]
 async fn tries(ctx: &mut Ctx<App>, failures: u32) -> Result<u32> {
@@ -236,7 +255,7 @@ fn server() -> (Server<App>, App) {
     let log = App::default();
     let tools = tools![
         objection, stuck, watchful, fragile, nap, values, tells, reserve, tries, each, large,
-        endless
+        endless, hands_on
     ];
     (
         Server::new("lasting", "1.0.0")

@@ -113,6 +113,15 @@ async fn a_cleanup_that_hangs_is_tried_three_times_and_then_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_part_cleans_up_after_a_cancel() {
+    let (mut wire, log) = wire();
+    let id = wire.parked("hands_on", json!({})).await;
+    wire.cancel(&id).await.unwrap();
+    settle().await;
+    assert_eq!(log.take(), ["release seat"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cleanup_in_an_ordinary_leg_is_a_step() {
     let (mut wire, log) = wire();
     let id = wire.parked("reserve", json!({})).await;
