@@ -190,6 +190,11 @@ impl Entry {
         }
     }
 
+    /// Whether it tells that something was cleaned up.
+    pub(crate) fn is_cleanup(&self) -> bool {
+        self.kind == Kind::Cleanup
+    }
+
     /// How much of the journal it takes, in bytes.
     pub(crate) fn size(&self) -> usize {
         self.key.len() + self.value.get().len()

@@ -22,6 +22,7 @@ mod durable;
 mod eras;
 mod every_client;
 mod examples;
+mod faults;
 mod harness;
 mod http;
 mod hygiene;

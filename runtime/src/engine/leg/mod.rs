@@ -176,18 +176,24 @@ impl Leg {
                 }
                 Entered::Replayed(entry)
             }
-            // What is left of the journal, if anything, was cleaned up by an earlier closing leg.
-            _ if self.is_closing() && kind != Kind::Cleanup => match state.refuse(&key) {
-                // Nobody knows what became of a step that was cut off, and the code has to know that.
-                Ok(()) if state.was_cut_off(kind, &key) => {
-                    Entered::Closed(ToolError::unknown(&key))
+            // What is left of the journal, if anything, was cleaned up by an earlier cleanup leg.
+            entry
+                if self.is_closing()
+                    && kind != Kind::Cleanup
+                    && entry.as_ref().is_none_or(Entry::is_cleanup) =>
+            {
+                match state.refuse(&key) {
+                    // Nobody knows what became of a step that was cut off, and the code has to know that.
+                    Ok(()) if state.was_cut_off(kind, &key) => {
+                        Entered::Closed(ToolError::unknown(&key))
+                    }
+                    Ok(()) => Entered::Closed(ToolError::cancelled()),
+                    Err(fault) => {
+                        state.fault = Some(fault);
+                        Entered::Stopped
+                    }
                 }
-                Ok(()) => Entered::Closed(ToolError::cancelled()),
-                Err(fault) => {
-                    state.fault = Some(fault);
-                    Entered::Stopped
-                }
-            },
+            }
             None => Entered::Live(key),
             Some(entry) => {
                 state.fault = Some(Fault::drift(
