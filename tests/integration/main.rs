@@ -10,6 +10,7 @@
 
 mod adverse;
 mod arguments;
+mod backlog;
 mod building;
 mod client;
 mod clients;
