@@ -6,6 +6,17 @@ use crate::parity::functions;
 
 #[test]
 fn every_row_about_replays_names_a_test_or_a_ui_case_that_exists() {
+    assert_eq!(shown("docs/replay.md", |line| line.starts_with("| P")), 34);
+}
+
+#[test]
+fn every_promise_names_a_test_that_exists() {
+    let is_promise = |line: &str| line.starts_with("| ") && !line.starts_with("| |");
+    assert!(shown("docs/promises.md", is_promise) > 15);
+}
+
+/// How many rows a page has, each of which names what shows it in its last column.
+fn shown(page: &str, is_row: impl Fn(&str) -> bool) -> usize {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut names = BTreeSet::new();
     functions(&root.join("tests/integration"), &mut names);
@@ -14,9 +25,9 @@ fn every_row_about_replays_names_a_test_or_a_ui_case_that_exists() {
         let path = case.unwrap().path();
         names.insert(path.file_stem().unwrap().to_str().unwrap().to_owned());
     }
-    let table = fs::read_to_string(root.join("docs/replay.md")).unwrap();
+    let table = fs::read_to_string(root.join(page)).unwrap();
     let mut rows = 0;
-    for line in table.lines().filter(|line| line.starts_with("| P")) {
+    for line in table.lines().filter(|line| is_row(line)) {
         rows += 1;
         let column = line.trim_end_matches(" |").rsplit(" | ").next().unwrap();
         let mut shown = column.split('`').skip(1).step_by(2).peekable();
@@ -25,7 +36,7 @@ fn every_row_about_replays_names_a_test_or_a_ui_case_that_exists() {
             assert!(names.contains(name), "`{name}` does not exist: {line}");
         }
     }
-    assert_eq!(rows, 34);
+    rows
 }
 
 #[test]

@@ -1,9 +1,6 @@
 //! Crashes: a store that stops answering after a write, as it looks from a process that died.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
@@ -132,6 +129,3 @@ pub async fn crash_everywhere<S: Send + Sync + 'static>(
         writes += 1;
     }
 }
-
-/// Longer than any lease.
-pub(super) const LEASES_END: Duration = Duration::from_secs(31);

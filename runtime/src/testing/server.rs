@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    crash::{CrashStore, LEASES_END},
+    crash::CrashStore,
     host::TestHost,
     task::{Ended, TestTask},
 };
@@ -187,8 +187,7 @@ impl TestServer {
         &self.inner.host
     }
 
-    /// Kills the server where it stands and starts another one, after the leases of the first have
-    /// ended.
+    /// Kills the server where it stands and starts another one, which goes on at once.
     pub async fn crash(&self) {
         self.reopen();
         self.settle().await;
@@ -243,7 +242,6 @@ impl TestServer {
         let mut engine = inner.engine.lock().unwrap_or_else(PoisonError::into_inner);
         *engine = None;
         inner.store.revive();
-        inner.host.advance(LEASES_END);
         *engine = Some((inner.open)(inner.store.clone(), inner.host.clone()));
     }
 }

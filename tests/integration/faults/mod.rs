@@ -4,6 +4,7 @@
 mod cleanup;
 mod clocks;
 mod files;
+mod full_disk;
 mod outcomes;
 mod told;
 mod ttl;

@@ -4,6 +4,7 @@ use serde_json::json;
 use siding::{
     Store,
     prelude::*,
+    store::Creation,
     testing::{Fault, FaultyStore},
 };
 use tokio::time::{Duration, sleep};
@@ -124,4 +125,21 @@ async fn a_file_that_another_program_locks_when_a_step_ends_costs_no_outcome() {
     let task = wire.end(&id).await;
     assert_eq!(task["status"], "completed", "{task}");
     assert_eq!(world.begun(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a figure: run by `.ci/run figures`"]
+async fn figure_a_write_waits_for_a_lock_as_long_as_it_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tasks.db");
+    let store = SqliteStore::open(&path).await.unwrap();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let begun = std::time::Instant::now();
+    let created = Creation::new(siding::testing::record("a"));
+    let error = store.insert(created).await.unwrap_err().to_string();
+    let waited = begun.elapsed();
+    assert!(error.contains("for 5 s"), "{error}");
+    println!("waited {waited:?} for the lock");
+    assert!(waited < Duration::from_secs(6));
 }
