@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     ToolError,
+    faithful::fingerprint,
     host::Timestamp,
     input::form::{Answer, Ask},
 };
@@ -107,6 +108,15 @@ enum Outcome<T> {
     Err(ToolError),
 }
 
+impl<T> From<Outcome<T>> for Result<T, ToolError> {
+    fn from(outcome: Outcome<T>) -> Self {
+        match outcome {
+            Outcome::Ok(value) => Ok(value),
+            Outcome::Err(error) => Err(error),
+        }
+    }
+}
+
 impl Entry {
     /// What kind of entry it is.
     pub const fn kind(&self) -> Kind {
@@ -118,31 +128,26 @@ impl Entry {
         &self.key
     }
 
-    /// The entry of a step, or of what is like one, that ended in `outcome`. A value that cannot be
-    /// written as JSON, or is larger than `limit` bytes, makes it a failure.
-    pub(crate) fn ended<T: Serialize>(
+    /// The entry of a step, or of what is like one, that ended in `outcome`, and the outcome as a
+    /// replay will read it. A value that JSON cannot hold as it is, or that is larger than `limit`
+    /// bytes, makes it a failure.
+    pub(crate) fn ended<T: Serialize + DeserializeOwned>(
         kind: Kind,
         key: &str,
         outcome: Result<T, ToolError>,
         limit: usize,
-    ) -> Self {
+    ) -> (Self, Result<T, ToolError>) {
         let outcome = match outcome {
             Ok(value) => Outcome::Ok(value),
             Err(error) => Outcome::Err(error),
         };
-        let noun = kind.noun();
-        let value = match serde_json::value::to_raw_value(&outcome) {
-            Ok(value) if value.get().len() <= limit => value,
-            Ok(value) => failure(format!(
-                "the value of the {noun} `{key}` has {} bytes, more than the {limit} that a \
-                 journal value may have; keep it elsewhere and return where it is",
-                value.get().len()
-            )),
-            Err(error) => failure(format!(
-                "the value of the {noun} `{key}` cannot be written as JSON: {error}"
-            )),
-        };
-        Self::raw(kind, key, value)
+        let (value, outcome) = written(&outcome, limit).unwrap_or_else(|why| {
+            let noun = kind.noun();
+            let error = ToolError::new(format!("the value of the {noun} `{key}` {why}"));
+            let failure = raw(&Outcome::<()>::Err(error.clone()));
+            (failure, Outcome::Err(error))
+        });
+        (Self::raw(kind, key, value), outcome.into())
     }
 
     pub(crate) fn asked(key: &str, ask: &Ask) -> Self {
@@ -204,10 +209,7 @@ impl Entry {
     pub(crate) fn outcome<T: DeserializeOwned>(
         &self,
     ) -> Result<Result<T, ToolError>, serde_json::Error> {
-        Ok(match serde_json::from_str(self.value.get())? {
-            Outcome::Ok(value) => Ok(value),
-            Outcome::Err(error) => Err(error),
-        })
+        serde_json::from_str::<Outcome<T>>(self.value.get()).map(Into::into)
     }
 
     /// What this entry tells: a question, an answer, a time, a number of members.
@@ -221,9 +223,39 @@ fn raw(value: &impl Serialize) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).expect("values of the journal have only string keys")
 }
 
-/// The outcome of a step that failed for this reason.
-fn failure(why: String) -> Box<RawValue> {
-    raw(&Outcome::<()>::Err(ToolError::new(why)))
+/// The JSON of `outcome`, and what is read from it.
+///
+/// # Errors
+///
+/// Why the value cannot be kept, in words.
+fn written<T: Serialize + DeserializeOwned>(
+    outcome: &Outcome<T>,
+    limit: usize,
+) -> Result<(Box<RawValue>, Outcome<T>), String> {
+    let written = serde_json::value::to_raw_value(outcome)
+        .map_err(|error| format!("cannot be written as JSON: {error}"))?;
+    let bytes = written.get().len();
+    if bytes > limit {
+        return Err(format!(
+            "has {bytes} bytes, more than the {limit} that a journal value may have; keep it \
+             elsewhere and return where it is"
+        ));
+    }
+    let read = serde_json::from_str(written.get()).map_err(|error| {
+        format!(
+            "cannot be read back from the journal ({error}); return a value whose type reads the \
+             JSON that it writes, with finite numbers and all required fields"
+        )
+    })?;
+    match (fingerprint(outcome), fingerprint(&read)) {
+        (Ok(before), Ok(after)) if before == after => Ok((written, read)),
+        _ => Err(
+            "is read back from the journal as another value; return a value that JSON can \
+                  hold: with finite numbers, without a `Some` of something that is `null`, and \
+                  with each key once"
+                .into(),
+        ),
+    }
 }
 
 #[cfg(test)]
@@ -232,8 +264,9 @@ mod tests {
 
     use super::*;
 
-    fn step<T: Serialize>(outcome: Result<T, ToolError>) -> Entry {
-        Entry::ended(Kind::Step, "s", outcome, 100)
+    fn step<T: Serialize + DeserializeOwned>(outcome: Result<T, ToolError>) -> Entry {
+        let (entry, _) = Entry::ended(Kind::Step, "s", outcome, 100);
+        entry
     }
 
     #[test]
@@ -252,6 +285,14 @@ mod tests {
             error.to_string().contains("the step `s` cannot be written"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_step_hands_on_what_a_replay_reads() {
+        for outcome in [Ok(Some(f64::NAN)), Ok(Some(0.1)), Err(ToolError::new("no"))] {
+            let (entry, given) = Entry::ended(Kind::Step, "s", outcome, 400);
+            assert_eq!(entry.outcome::<Option<f64>>().unwrap(), given);
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod digest;
 mod disclosure;
 mod engine;
 mod error;
+mod faithful;
 pub mod host;
 pub mod input;
 pub mod journal;

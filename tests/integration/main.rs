@@ -24,6 +24,7 @@ mod eras;
 mod every_client;
 mod examples;
 mod faults;
+mod faithful;
 mod harness;
 mod http;
 mod hygiene;

@@ -68,8 +68,8 @@ impl Detaching<'_> {
 
     fn done(&self, key: &str, outcome: Result<()>) -> Poll<Result<()>> {
         let limit = self.leg.value_limit();
-        self.leg
-            .note(Entry::ended(Kind::Detached, key, outcome.clone(), limit));
+        let (entry, outcome) = Entry::ended(Kind::Detached, key, outcome, limit);
+        self.leg.note(entry);
         Poll::Ready(outcome)
     }
 }

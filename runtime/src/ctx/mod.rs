@@ -172,7 +172,8 @@ impl<S: ?Sized> Ctx<S> {
     ///
     /// # Errors
     ///
-    /// The error of the future, as a [`ToolError`](crate::ToolError).
+    /// The error of the future, as a [`ToolError`](crate::ToolError). An error of its own if the value
+    /// does not come back from JSON as it was: `f64::NAN` and `Some(())` do not.
     pub fn step<'a, F>(
         &'a mut self,
         name: impl Into<String>,

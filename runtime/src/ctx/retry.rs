@@ -92,8 +92,8 @@ where
             } else {
                 let ended = future.await.into_result();
                 let ended = ended.map_err(|error| leg.disclose(error));
-                let entry = Entry::ended(Kind::Member, &key, ended, leg.value_limit());
-                keep(leg, entry).await
+                let (entry, ended) = Entry::ended(Kind::Member, &key, ended, leg.value_limit());
+                keep(leg, entry, ended).await
             };
             (place, ended)
         }

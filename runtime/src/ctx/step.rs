@@ -164,16 +164,16 @@ where
             } else {
                 effect.await.map_err(|error| leg.disclose(error))
             };
-            let entry = Entry::ended(plan.kind, &key, ended, leg.value_limit());
-            keep(leg, entry).await
+            let (entry, ended) = Entry::ended(plan.kind, &key, ended, leg.value_limit());
+            keep(leg, entry, ended).await
         }
     }
 }
 
-/// Makes the end of a step durable before the function goes on, and hands on what a replay will.
-pub(super) async fn keep<T: DeserializeOwned>(leg: &Leg, entry: Entry) -> Result<T> {
-    if leg.record(entry.clone()).await {
-        outcome(leg, &entry).await
+/// Makes the end of a step durable before the function goes on with `outcome`.
+pub(super) async fn keep<T>(leg: &Leg, entry: Entry, outcome: Result<T>) -> Result<T> {
+    if leg.record(entry).await {
+        outcome
     } else {
         std::future::pending().await
     }

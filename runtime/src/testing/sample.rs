@@ -48,8 +48,13 @@ pub fn record(id: &str) -> Record {
 }
 
 /// The end of a step, as the machine writes it in a leg.
+///
+/// # Panics
+///
+/// If the value cannot be written as JSON.
 pub fn step(record: &Record, key: &str, value: &impl Serialize) -> Change {
-    let entry = Entry::ended(Kind::Step, key, Ok(value), usize::MAX);
+    let value = serde_json::to_value(value).expect("a value of a test");
+    let (entry, _) = Entry::ended(Kind::Step, key, Ok(value), usize::MAX);
     in_leg(record, LegEvent::Progressed(vec![entry]))
 }
 

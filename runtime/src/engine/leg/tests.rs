@@ -61,7 +61,8 @@ const fn step(name: &str) -> Operation<'_> {
 }
 
 fn done(name: &str) -> Entry {
-    Entry::ended(Kind::Step, name, Ok(1), 100)
+    let (entry, _) = Entry::ended(Kind::Step, name, Ok(1), 100);
+    entry
 }
 
 #[test]

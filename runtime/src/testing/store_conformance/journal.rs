@@ -89,7 +89,10 @@ pub async fn keeps_journals_apart<S: Store>(open: &impl AsyncFn(&str) -> S) {
 
 /// The ends of several steps in one commit.
 fn steps(record: &Record, keys: &[String]) -> Change {
-    let entry = |key: &String| Entry::ended(Kind::Step, key, Ok(key), usize::MAX);
+    let entry = |key: &String| {
+        let (entry, _) = Entry::ended(Kind::Step, key, Ok(key.clone()), usize::MAX);
+        entry
+    };
     in_leg(
         record,
         LegEvent::Progressed(keys.iter().map(entry).collect()),
