@@ -367,8 +367,12 @@ impl<S: ?Sized> Ctx<S> {
         values::bits(&self.leg.origin.seed, purpose, &key)
     }
 
-    /// A key by which the other side of a step can tell a second attempt from a second wish: the
-    /// same for this name in every leg and every attempt, and another one in every other call.
+    /// A key by which the other side of a step can tell a second attempt from a second wish. It
+    /// belongs to the next step or cleanup called `name`: the same in every leg and every attempt,
+    /// another one for the next step of this name, and another one in every other call.
+    ///
+    /// In a loop each round has its own key. If the rounds are attempts at the same thing, take the
+    /// key before the loop, or use [`step_retry`](Self::step_retry).
     ///
     /// ```
     /// use siding::prelude::*;
@@ -382,8 +386,8 @@ impl<S: ?Sized> Ctx<S> {
     /// }
     /// ```
     pub fn idempotency_key(&self, name: &str) -> String {
-        let name = self.leg.qualified(name);
-        let bits = values::bits(&self.leg.origin.seed, "idempotency", &name);
+        let key = self.leg.next_step(name);
+        let bits = values::bits(&self.leg.origin.seed, "idempotency", &key);
         format!("{bits:032x}")
     }
 

@@ -61,6 +61,36 @@ async fn values(ctx: &mut Ctx<App>) -> Result<bool> {
     Ok(sure)
 }
 
+/// Refunds once, and gives the key by which the other side knows it again.
+#[mcp_part]
+async fn refund_one(ctx: &mut Ctx) -> Result<String> {
+    let key = ctx.idempotency_key("refund");
+    ctx.step("refund", async { Ok(key) }).await
+}
+
+/// Refunds four times: twice in a loop, twice by a part.
+#[mcp_tool(task = "required")]
+async fn refunds(ctx: &mut Ctx<App>) -> Result<Vec<String>> {
+    let mut keys = Vec::new();
+    for _ in 0..2 {
+        let key = ctx.idempotency_key("refund");
+        let other = ctx.idempotency_key("other");
+        ctx.step("look", async { Ok(()) }).await?;
+        assert_eq!(key, ctx.idempotency_key("refund"));
+        ctx.step("refund", async { Ok(()) }).await?;
+        assert_eq!(other, ctx.idempotency_key("other"));
+        keys.push(key);
+    }
+    for _ in 0..2 {
+        keys.push(ctx.idempotency_key("refund_one"));
+        keys.push(refund_one(ctx).await?);
+    }
+    ctx.state().add(keys.join(" "));
+    let sure: bool = ctx.input("Sure?").await?;
+    assert!(sure);
+    Ok(keys)
+}
+
 /// Tells three things, one of them twice.
 #[mcp_tool(task = "required")]
 async fn tells(ctx: &mut Ctx<App>) -> Result<bool> {
@@ -255,7 +285,7 @@ fn server() -> (Server<App>, App) {
     let log = App::default();
     let tools = tools![
         objection, stuck, watchful, fragile, nap, values, tells, reserve, tries, each, large,
-        endless, hands_on
+        endless, hands_on, refunds
     ];
     (
         Server::new("lasting", "1.0.0")

@@ -1,6 +1,6 @@
 //! Operations that outlive a leg: sleeps, values, steps, cleanups, questions with an end.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use serde_json::{Value, json};
 use siding::{
@@ -69,6 +69,22 @@ async fn values_are_the_same_in_every_leg_and_others_in_every_call() {
         seen.push(legs[0].clone());
     }
     assert_ne!(seen[0], seen[1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_step_of_one_name_has_its_own_idempotency_key_and_the_same_in_every_leg() {
+    let (mut wire, log) = wire();
+    let id = wire.parked("refunds", json!({})).await;
+    wire.accept(&id, "sure", json!({ "value": true })).await;
+    let task = wire.end(&id).await;
+    let legs = log.take();
+    assert_eq!(legs.len(), 2);
+    assert_eq!(legs[0], legs[1]);
+    let keys: Vec<&str> = legs[0].split(' ').collect();
+    assert_eq!(task["result"]["structuredContent"], json!(keys));
+    // Two rounds, two calls of the part, and a name that no step has.
+    let different: HashSet<&str> = keys.iter().copied().collect();
+    assert_eq!((keys.len(), different.len()), (6, 5), "{keys:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Fault, Leg, state::State};
-use crate::{Mode, ToolError, disclosure::Disclosure};
+use super::{Fault, Leg, numbered, state::State};
+use crate::{Mode, ToolError, disclosure::Disclosure, journal::Kind};
 
 /// What a tool and its server settle for all operations of a leg.
 #[derive(Clone, Debug)]
@@ -31,9 +31,15 @@ impl Leg {
         std::mem::replace(&mut self.lock().part, part)
     }
 
-    /// The name that an operation called `name` has outside of the part in which it is.
-    pub(crate) fn qualified(&self, name: &str) -> String {
-        self.lock().qualified(name)
+    /// The key of the next step or cleanup called `name`; the same until that is reached.
+    pub(crate) fn next_step(&self, name: &str) -> String {
+        let state = self.lock();
+        let name = state.qualified(name);
+        let reached: u32 = [Kind::Step, Kind::Group, Kind::Cleanup]
+            .into_iter()
+            .filter_map(|kind| state.used.get(&(kind, name.clone())))
+            .sum();
+        numbered(&name, reached + 1)
     }
 
     /// Whether the tool may wait for the question `key` at all.

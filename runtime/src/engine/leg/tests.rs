@@ -126,6 +126,20 @@ fn names_that_the_runtime_keeps_for_itself_are_refused() {
 }
 
 #[test]
+fn the_next_step_of_a_name_is_another_one_when_that_is_reached() {
+    for journal in [Vec::new(), vec![done("a"), done("p/a")]] {
+        let leg = leg(journal);
+        assert_eq!([leg.next_step("a"), leg.next_step("a")], ["a", "a"]);
+        leg.enter(step("a"));
+        assert_eq!([leg.next_step("a"), leg.next_step("b")], ["a#2", "b"]);
+        leg.go_to(Some("p"));
+        assert_eq!(leg.next_step("a"), "p/a");
+        leg.enter(step("a"));
+        assert_eq!(leg.next_step("a"), "p/a#2");
+    }
+}
+
+#[test]
 fn a_journal_that_grows_beyond_its_limits_fails_the_task() {
     let entries = limited(
         vec![done("a")],
