@@ -6,20 +6,24 @@ pub async fn deploy(ctx: &mut Ctx, service: String, region: String) -> Result<De
     let plan = ctx.step("plan", make_plan(&service, &region)).await?;
     let approval: Approval = ctx
         .input(format!("Deploy {plan} to {region}?"))
-        .at(const { &::siding::__private::Point::new("approval") })
+        .at(const {
+            &::siding::__private::Point::new("approval").worded(2995197932295475050u64)
+        })
         .await?;
     let (name, sure): (String, bool) = ctx
         .input_all(("Name?", "Sure?"))
         .at_all(const {
             &[
-                ::siding::__private::Point::new("name"),
-                ::siding::__private::Point::new("sure"),
+                ::siding::__private::Point::new("name").worded(12120324101733262042u64),
+                ::siding::__private::Point::new("sure").worded(11841634015424400808u64),
             ]
         })
         .await?;
     if !ctx
         .input::<bool>("Really?")
-        .at(const { &::siding::__private::Point::new("really") })
+        .at(const {
+            &::siding::__private::Point::new("really").worded(3374310356307622330u64)
+        })
         .key("really")
         .await?
     {

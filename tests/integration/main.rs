@@ -51,3 +51,4 @@ mod sqlite;
 mod sqlite_crash;
 mod stores;
 mod support;
+mod wording;

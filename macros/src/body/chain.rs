@@ -31,7 +31,14 @@ impl Kind {
 }
 
 /// The methods of a question that leave it a question, or a question of the same answer.
-const BUILDERS: &[&str] = &["optional", "timeout", "prefill", "key", "was"];
+const BUILDERS: &[&str] = &[
+    "optional",
+    "timeout",
+    "prefill",
+    "key",
+    "was",
+    "text_may_differ",
+];
 
 /// What an expression that starts with an operation does with it.
 pub(crate) struct Chain {

@@ -1,15 +1,25 @@
 //! Gives questions their names, and the park points that carry them.
 
+use std::iter;
+
 use quote::ToTokens;
 use syn::visit_mut::visit_expr_method_call_mut;
 use syn::{Expr, ExprMethodCall};
 
 use super::binding::Binding;
 use super::chain::Chain;
-use super::{Operation, Rewriter, literal};
+use super::{Operation, Rewriter, literal, prompt};
 use crate::diagnostics;
 use crate::expand;
 use crate::signature::wire_name;
+
+/// What is written behind a question.
+pub(crate) struct Point {
+    /// The name under which the answer is kept; empty if `.key(..)` computes it.
+    pub(crate) key: String,
+    /// The digest of the words of the question, if they are known.
+    pub(crate) template: Option<u64>,
+}
 
 /// The name under which an answer is kept.
 enum Name<'a> {
@@ -40,12 +50,19 @@ impl Rewriter<'_> {
         let Expr::MethodCall(call) = &mut *question else {
             return;
         };
+        let span = call.method.span();
+        let template = call.args.first().and_then(prompt::template);
         visit_expr_method_call_mut(self, call);
         match Name::of(chain, binding) {
             Name::Known(key, tokens) => {
-                let span = call.method.span();
                 self.take(Operation::question(&key), tokens);
-                expand::body::at(question, self.surroundings.runtime, &key, span);
+                let point = Point { key, template };
+                expand::body::at(question, self.surroundings.runtime, &point, span);
+            }
+            Name::Computed if template.is_some() => {
+                let key = String::new();
+                let point = Point { key, template };
+                expand::body::at(question, self.surroundings.runtime, &point, span);
             }
             Name::Computed => {}
             Name::Missing => {
@@ -60,6 +77,7 @@ impl Rewriter<'_> {
         let Expr::MethodCall(call) = &mut *questions else {
             return;
         };
+        let templates = templates(call);
         visit_expr_method_call_mut(self, call);
         let names = binding.names().filter(|names| fits(call, names.len()));
         let Some(names) = names else {
@@ -68,11 +86,22 @@ impl Rewriter<'_> {
             return;
         };
         let span = call.method.span();
-        let keys: Vec<String> = names.iter().map(wire_name).collect();
-        for (name, key) in names.iter().zip(&keys) {
-            self.take(Operation::question(key), name);
+        let mut points = Vec::new();
+        let templates = templates.into_iter().chain(iter::repeat(None));
+        for (name, template) in names.iter().zip(templates) {
+            let key = wire_name(name);
+            self.take(Operation::question(&key), name);
+            points.push(Point { key, template });
         }
-        expand::body::at_all(questions, self.surroundings.runtime, &keys, span);
+        expand::body::at_all(questions, self.surroundings.runtime, &points, span);
+    }
+}
+
+/// The templates of the prompts that `call` is given, if they are written there.
+fn templates(call: &ExprMethodCall) -> Vec<Option<u64>> {
+    match call.args.first() {
+        Some(Expr::Tuple(prompts)) => prompts.elems.iter().map(prompt::template).collect(),
+        _ => Vec::new(),
     }
 }
 

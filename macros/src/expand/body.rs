@@ -7,6 +7,7 @@ use quote::quote_spanned;
 use syn::spanned::Spanned as _;
 use syn::{Expr, parse_quote_spanned};
 
+use crate::body::Point;
 use crate::diagnostics::Warned;
 use crate::runtime::Runtime;
 
@@ -14,25 +15,27 @@ use crate::runtime::Runtime;
 ///
 /// ```text
 /// Input:   ctx.input("Which?")
-/// Output:  ctx.input("Which?").at(const { &::siding::__private::Point::new("region") })
+/// Output:  ctx.input("Which?").at(const { &::siding::__private::Point::new("region").worded(7) })
 /// ```
 ///
 /// `span` is the author's: the point reads its own place in the source from it.
-pub(crate) fn at(question: &mut Expr, runtime: &Runtime, key: &str, span: Span) {
-    let runtime = runtime.at(span);
+pub(crate) fn at(question: &mut Expr, runtime: &Runtime, at: &Point, span: Span) {
     let asked = mem::replace(question, Expr::PLACEHOLDER);
-    *question = parse_quote_spanned! {span=>
-        #asked.at(const { &#runtime::__private::Point::new(#key) })
-    };
+    let point = point(at, runtime, span);
+    *question = parse_quote_spanned!(span=> #asked.at(const { &#point }));
 }
 
 /// As [`at`], for several questions.
-pub(crate) fn at_all(questions: &mut Expr, runtime: &Runtime, keys: &[String], span: Span) {
-    let runtime = runtime.at(span);
+pub(crate) fn at_all(questions: &mut Expr, runtime: &Runtime, points: &[Point], span: Span) {
     let asked = mem::replace(questions, Expr::PLACEHOLDER);
-    *questions = parse_quote_spanned! {span=>
-        #asked.at_all(const { &[#(#runtime::__private::Point::new(#keys)),*] })
-    };
+    let points = points.iter().map(|at| point(at, runtime, span));
+    *questions = parse_quote_spanned!(span=> #asked.at_all(const { &[#(#points),*] }));
+}
+
+fn point(Point { key, template }: &Point, runtime: &Runtime, span: Span) -> TokenStream {
+    let runtime = runtime.at(span);
+    let worded = template.map(|template| quote_spanned!(span=> .worded(#template)));
+    quote_spanned!(span=> #runtime::__private::Point::new(#key) #worded)
 }
 
 /// Says that an `async` block ends in a `siding::Result`.

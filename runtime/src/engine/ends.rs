@@ -68,6 +68,9 @@ fn result_end(result: &CallToolResult) -> End {
 pub(super) fn failed(fault: &Fault) -> End {
     End::Error(match fault {
         Fault::Drift(text) => ProtocolError::internal(text.clone()).because("drift"),
+        Fault::Nondeterministic(text) => {
+            ProtocolError::internal(text.clone()).because("nondeterministic")
+        }
         Fault::OverLimit(text) => ProtocolError::over_limit(text.clone()),
         Fault::Misuse(text) => ProtocolError::internal(text.clone()).because("misuse"),
         Fault::Store(_) => ProtocolError::internal("the task store failed").because("store"),

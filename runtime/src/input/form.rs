@@ -228,6 +228,13 @@ pub(crate) struct Ask {
     /// Where the person goes instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
+    /// The digest of the words in which the code asks, apart from what it fills in; `None` if they
+    /// are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) template: Option<u64>,
+    /// Whether the message may be another one in a later leg.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) text_may_differ: bool,
 }
 
 /// What came back for a question. Its JSON is storage format.
@@ -244,15 +251,19 @@ pub(crate) enum Answer {
 
 impl Ask {
     pub(crate) const fn form(message: String, form: Form) -> Self {
-        let url = None;
-        Self { message, form, url }
+        Self {
+            message,
+            form,
+            url: None,
+            template: None,
+            text_may_differ: false,
+        }
     }
 
     pub(super) fn url(message: String, url: String) -> Self {
         Self {
-            message,
-            form: Form::default(),
             url: Some(url),
+            ..Self::form(message, Form::default())
         }
     }
 
@@ -267,6 +278,15 @@ impl Ask {
     /// Whether an answer to this is an answer to `other`. Texts and the address may differ.
     pub(super) fn same_shape(&self, other: &Self) -> bool {
         self.form.same_shape(&other.form) && self.url.is_some() == other.url.is_some()
+    }
+
+    /// Whether this is `earlier` with another text, although the code asks in the same words. Other
+    /// words are a question that was reworded.
+    pub(super) fn differs_in_text(&self, earlier: &Self) -> bool {
+        self.template.is_some()
+            && self.template == earlier.template
+            && self.message != earlier.message
+            && !self.text_may_differ
     }
 
     /// Reads the client's result for this question (`ElicitResult`).

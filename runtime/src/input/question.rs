@@ -28,16 +28,25 @@ type Read<'a, T> = Box<dyn FnOnce(Given) -> Result<Result<T>, String> + Send + '
 pub struct Point {
     pub(crate) key: &'static str,
     pub(crate) location: &'static Location<'static>,
+    /// The digest of the words of the question, if the macro knows them.
+    pub(crate) template: Option<u64>,
 }
 
 impl Point {
-    /// The point called `key`, at the caller's place.
+    /// The point called `key`, at the caller's place. An empty key is computed by `.key(..)`.
     #[track_caller]
     pub const fn new(key: &'static str) -> Self {
         Self {
             key,
             location: Location::caller(),
+            template: None,
         }
+    }
+
+    /// A question in the words that have this digest.
+    pub const fn worded(mut self, template: u64) -> Self {
+        self.template = Some(template);
+        self
     }
 }
 
@@ -143,7 +152,8 @@ impl<'a, T> Question<'a, T, Unnamed> {
 
     /// Names the question by the point that the macro wrote.
     #[doc(hidden)]
-    pub fn at(self, point: &'static Point) -> Question<'a, T> {
+    pub fn at(mut self, point: &'static Point) -> Question<'a, T> {
+        self.wait.worded(point.template);
         self.named(Named::at(point))
     }
 }
@@ -198,6 +208,28 @@ impl<'a, T, N> Question<'a, T, N> {
     /// ```
     pub fn was(mut self, former: impl Into<String>) -> Self {
         self.wait.was(former.into());
+        self
+    }
+
+    /// Lets the text be another one when the call resumes, and takes the answer to the first.
+    ///
+    /// A text that is filled in differently in a later leg ends the call otherwise: what the person
+    /// agreed to would not be what the code goes on with. A question in other words, after a change
+    /// of the code, needs no permission.
+    ///
+    /// ```
+    /// use siding::prelude::*;
+    ///
+    /// /// Takes an order at the price of the day.
+    /// #[mcp_tool(task = "required")]
+    /// async fn order(ctx: &mut Ctx<u32>) -> Result<bool> {
+    ///     let price = *ctx.state();
+    ///     let sure: bool = ctx.input(format!("About {price} EUR?")).text_may_differ().await?;
+    ///     Ok(sure)
+    /// }
+    /// ```
+    pub fn text_may_differ(mut self) -> Self {
+        self.wait.text_may_differ();
         self
     }
 

@@ -74,7 +74,8 @@ impl<'a, T: Inputs> Questions<'a, T> {
     pub fn at_all(self, points: &'static [Point]) -> AskingAll<'a, T> {
         let asks = self.messages.into_iter().zip(T::forms());
         let waits = points.iter().zip(asks).map(|(point, (message, form))| {
-            let wait = Wait::new(self.leg.clone(), Ask::form(message, form));
+            let mut wait = Wait::new(self.leg.clone(), Ask::form(message, form));
+            wait.worded(point.template);
             (wait, Named::at(point))
         });
         AskingAll {
@@ -99,6 +100,16 @@ pub struct AskingAll<'a, T> {
     waits: Vec<(Wait, Named)>,
     answers: Vec<Option<Answer>>,
     answer: AnswerOf<'a, T>,
+}
+
+impl<T> AskingAll<'_, T> {
+    /// Lets the texts be others when the call resumes, as that of one question may be.
+    pub fn text_may_differ(mut self) -> Self {
+        for (wait, _) in &mut self.waits {
+            wait.text_may_differ();
+        }
+        self
+    }
 }
 
 impl<T: Inputs> Future for AskingAll<'_, T> {

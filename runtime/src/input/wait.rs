@@ -89,6 +89,14 @@ impl Wait {
         self.timeout = Some(timeout);
     }
 
+    pub(super) fn worded(&mut self, template: Option<u64>) {
+        self.ask.template = template;
+    }
+
+    pub(super) fn text_may_differ(&mut self) {
+        self.ask.text_may_differ = true;
+    }
+
     pub(super) fn form(&mut self) -> &mut Form {
         &mut self.ask.form
     }
@@ -137,13 +145,15 @@ impl Wait {
             }
             Entered::Replayed(entry) => {
                 self.key = entry.key().into();
-                match entry.tells::<Ask>() {
-                    Ok(asked) if asked.same_shape(&self.ask) => self.replay(),
-                    _ => {
-                        let fault = Fault::form_changed(&self.key, *location);
-                        self.stop(fault)
+                let fault = match entry.tells::<Ask>() {
+                    Ok(asked) if self.ask.differs_in_text(&asked) => {
+                        let texts = [&asked.message, &self.ask.message].map(String::as_str);
+                        Fault::text_changed(&self.key, texts, *location)
                     }
-                }
+                    Ok(asked) if asked.same_shape(&self.ask) => return self.replay(),
+                    _ => Fault::form_changed(&self.key, *location),
+                };
+                self.stop(fault)
             }
         }
     }

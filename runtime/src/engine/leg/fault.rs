@@ -10,6 +10,8 @@ use crate::{journal::Kind, store::StoreError};
 pub(crate) enum Fault {
     /// The code and the journal do not tell the same story.
     Drift(String),
+    /// The same code does something else than in an earlier leg.
+    Nondeterministic(String),
     /// A mistake of the author that only shows at run time.
     Misuse(String),
     /// It did more than a limit allows.
@@ -24,7 +26,7 @@ impl Fault {
     /// Whether the call fails by it, wherever it goes on.
     pub(in crate::engine) const fn is_final(&self) -> bool {
         match self {
-            Self::Misuse(_) | Self::OverLimit(_) => true,
+            Self::Nondeterministic(_) | Self::Misuse(_) | Self::OverLimit(_) => true,
             Self::Drift(_) | Self::Store(_) | Self::Superseded => false,
         }
     }
@@ -45,6 +47,19 @@ impl Fault {
             format_args!("a question `{key}` with a changed form"),
             place,
         )
+    }
+
+    /// A question that is filled in differently: an answer to the first text is none to the second.
+    pub(crate) fn text_changed(key: &str, [before, now]: [&str; 2], place: Place) -> Self {
+        if let Some(place) = place {
+            tracing::error!(key, before, now, %place, "a question has another text in a later leg");
+        }
+        Self::Nondeterministic(format!(
+            "the question `{key}` was asked as \"{before}\", and is \"{now}\" when the same code \
+             runs again, so the answer does not count; go over a `BTreeMap` or a sorted list \
+             instead of a `HashMap`, take what changes from a step, or write `.text_may_differ()` \
+             after the question"
+        ))
     }
 
     pub(crate) fn group_changed(key: &str, members: usize) -> Self {
