@@ -1,6 +1,7 @@
 //! Tools under crashes, replays and updates that come twice, by the harness that authors have too.
 
 use std::{
+    collections::HashSet,
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering::Relaxed},
@@ -97,7 +98,8 @@ fn server(charges: &Charges) -> impl Fn() -> Server<Charges> + Clone + Send + Sy
             forgetful,
             impatient,
             patient,
-            price
+            price,
+            invite
         ])
     }
 }
@@ -205,6 +207,54 @@ async fn patient(ctx: &mut Ctx<Charges>) -> Result<u32> {
 #[mcp_tool]
 async fn price(_ctx: &mut Ctx<Charges>, tea: String) -> usize {
     tea.len()
+}
+
+/// Asks about each name, in the order of the set.
+#[mcp_tool(task = "required")]
+async fn invite(ctx: &mut Ctx<Charges>, names: HashSet<String>) -> Result<u32> {
+    ctx.state().fetch_add(1, Relaxed);
+    let mut invited = 0;
+    for name in &names {
+        // In a variable, so that only a check of the texts can tell.
+        let prompt = format!("Invite {name}?");
+        let sure: bool = ctx.input(prompt).await?;
+        invited += u32::from(sure);
+    }
+    Ok(invited)
+}
+
+/// A run of `invite` in which everybody is invited.
+async fn invited(server: &TestServer, names: &[String]) -> Recording {
+    let task = server.call("invite", json!({ "names": names })).await;
+    for n in 1..=names.len() {
+        let key = if n == 1 {
+            "sure".into()
+        } else {
+            format!("sure#{n}")
+        };
+        task.answer(&key, true).await;
+    }
+    assert_eq!(task.end().await.structured(), names.len());
+    task.recording().await
+}
+
+#[tokio::test]
+#[should_panic(expected = "the question `sure")]
+async fn another_text_of_a_question_is_found_by_the_replay_check() {
+    let charges = Charges::default();
+    let names: Vec<String> = (0..20).map(|n| format!("guest {n}")).collect();
+    let recording = invited(&TestServer::new(server(&charges)), &names).await;
+    replay_check(server(&charges), &recording).await;
+}
+
+#[tokio::test]
+async fn the_replay_check_decodes_the_arguments_of_a_short_run_often_enough_for_a_map() {
+    let charges = Charges::default();
+    let recording = invited(&TestServer::new(server(&charges)), &[]).await;
+    assert!(recording.is_empty());
+    charges.store(0, Relaxed);
+    replay_check(server(&charges), &recording).await;
+    assert_eq!(charges.load(Relaxed), 8);
 }
 
 #[tokio::test]

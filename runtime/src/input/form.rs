@@ -280,11 +280,10 @@ impl Ask {
         self.form.same_shape(&other.form) && self.url.is_some() == other.url.is_some()
     }
 
-    /// Whether this is `earlier` with another text, although the code asks in the same words. Other
-    /// words are a question that was reworded.
-    pub(super) fn differs_in_text(&self, earlier: &Self) -> bool {
-        self.template.is_some()
-            && self.template == earlier.template
+    /// Whether this is `earlier` with another text, although the code asks in the same words, as far
+    /// as these are known, and does not allow it. Other words are a question that was reworded.
+    pub(crate) fn is_filled_in_otherwise(&self, earlier: &Self) -> bool {
+        self.template == earlier.template
             && self.message != earlier.message
             && !self.text_may_differ
     }

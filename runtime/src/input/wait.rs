@@ -146,7 +146,11 @@ impl Wait {
             Entered::Replayed(entry) => {
                 self.key = entry.key().into();
                 let fault = match entry.tells::<Ask>() {
-                    Ok(asked) if self.ask.differs_in_text(&asked) => {
+                    // A text that comes from a variable may have come from anywhere.
+                    Ok(asked)
+                        if self.ask.template.is_some()
+                            && self.ask.is_filled_in_otherwise(&asked) =>
+                    {
                         let texts = [&asked.message, &self.ask.message].map(String::as_str);
                         Fault::text_changed(&self.key, texts, *location)
                     }

@@ -1,6 +1,6 @@
 //! Replays: does a run reach the same end from wherever it is taken up again?
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +43,17 @@ impl Recording {
         self.journal.is_empty()
     }
 
+    /// The first question that `journal` has with another text, and both texts.
+    fn other_text(&self, journal: &[Entry]) -> Option<(String, [String; 2])> {
+        let asked = questions(&self.journal);
+        questions(journal).into_iter().find_map(|(key, again)| {
+            let before = asked.get(key)?;
+            again
+                .is_filled_in_otherwise(before)
+                .then(|| (key.to_owned(), [before.message.clone(), again.message]))
+        })
+    }
+
     /// What came back for the question `key`.
     fn response(&self, key: &str) -> Option<&Entry> {
         self.journal.iter().find(|entry| {
@@ -51,12 +62,27 @@ impl Recording {
     }
 }
 
+/// A run is taken up again at least so many times.
+const REPLAYS: usize = 8;
+
+/// The questions that were put, by their keys.
+fn questions(journal: &[Entry]) -> BTreeMap<&str, Ask> {
+    let asked = journal.iter().filter(|entry| entry.kind() == Kind::Asked);
+    asked
+        .filter_map(|entry| Some((entry.key(), entry.tells().ok()?)))
+        .collect()
+}
+
 /// Takes a recorded run up again from every prefix of its journal, answers as it was answered, and
-/// compares the end.
+/// compares the texts of the questions and the end.
 ///
 /// A tool that does not get there does something in a leg that the journal does not know of: a
 /// change of a variable inside of a step, a clock or a random number outside of one, another order.
-/// Steps behind the prefix run again, so their effects must bear it.
+/// A short run is taken up at least 8 times: its arguments are decoded each time, and a map among
+/// them has another order then. Steps behind the prefix run again, so their effects must bear it.
+///
+/// A question may be reworded since the run was recorded, but not be filled in differently, unless
+/// it says [`text_may_differ`](crate::input::Question::text_may_differ).
 ///
 /// ```
 /// use siding::{prelude::*, testing::{TestServer, replay_check}};
@@ -85,13 +111,22 @@ impl Recording {
 ///
 /// # Panics
 ///
-/// Where an end differs, with the number of entries it was taken up from and both ends.
+/// If the end or the text of a question differs, with the number of entries that the run was taken up
+/// from and both ends or texts.
 pub async fn replay_check<S: Send + Sync + 'static>(
     server: impl Fn() -> Server<S>,
     recording: &Recording,
 ) {
-    for entries in 0..=recording.len() {
-        let end = replay(server(), recording, entries).await;
+    let prefixes = recording.len() + 1;
+    for entries in (0..prefixes).cycle().take(prefixes.max(REPLAYS)) {
+        let (end, journal) = replay(server(), recording, entries).await;
+        if let Some((key, [recorded, replayed])) = recording.other_text(&journal) {
+            panic!(
+                "taken up from the first {entries} of {} entries, the question `{key}` has another \
+                 text:\n  recorded: {recorded}\n  replayed: {replayed}",
+                recording.len()
+            );
+        }
         assert!(
             end == recording.end,
             "taken up from the first {entries} of {} entries, the run ends differently:\n  \
@@ -102,12 +137,12 @@ pub async fn replay_check<S: Send + Sync + 'static>(
     }
 }
 
-/// The end of the recorded run when its first entries are all that is left of it.
+/// The end and the journal of the recorded run when its first entries are all that is left of it.
 async fn replay<S: Send + Sync + 'static>(
     server: Server<S>,
     recording: &Recording,
     entries: usize,
-) -> End {
+) -> (End, Vec<Entry>) {
     let (store, host) = (MemoryStore::new(), TestHost::new());
     host.advance_to(recording.origin.created_at);
     let prefix = &recording.journal[..entries];
@@ -124,7 +159,8 @@ async fn replay<S: Send + Sync + 'static>(
             .flatten()
             .expect("the task is there");
         if let Some(end) = &record.end {
-            return end.clone();
+            let journal = store.journal(id).await.unwrap_or_default();
+            return (end.clone(), journal);
         }
         if let Some(drift) = &record.drift {
             panic!(
