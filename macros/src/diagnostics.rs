@@ -50,10 +50,17 @@ pub(crate) enum Warning {
     Impure,
     Guard,
     Stream,
+    Unordered,
 }
 
 impl Warning {
-    pub(crate) const ALL: [Self; 4] = [Self::Await, Self::Impure, Self::Guard, Self::Stream];
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Await,
+        Self::Impure,
+        Self::Guard,
+        Self::Stream,
+        Self::Unordered,
+    ];
 
     pub(crate) const fn id(self) -> &'static str {
         match self {
@@ -61,6 +68,7 @@ impl Warning {
             Self::Impure => "impure_call",
             Self::Guard => "guard_across_park",
             Self::Stream => "stream_of_borrows",
+            Self::Unordered => "unordered_loop",
         }
     }
 }
@@ -183,6 +191,12 @@ messages! {
         "`timeout(..)` counts within one run of the body, and `{call}` waits across many; write `.timeout(..)` after the call instead";
     step_in_timeout(call) =
         "a timeout around `{call}` could end it before its outcome is kept; put the timeout inside: `{call}(\"name\", timeout(..))`";
+    context_in_timeout(context) =
+        "`timeout(..)` counts within one run of the body, and what is given `{context}` may wait across many; write `.timeout(..)` after the question in it, or give it only `{context}.handle()`";
+    context_in_join(context, name) =
+        "what is given `{context}` cannot be one of several futures in `{name}`, for operations keep the order of the code; await it before and use what it gave, or give it only `{context}.handle()`";
+    context_in_spawn(context, spawn) =
+        "`{context}` cannot go into what `{spawn}` runs beside the body, for operations keep the order of the code; await it before and use what it gave, or give it only `{context}.handle()`";
     operation_in_macro(call, name) =
         "`{call}` cannot be seen inside `{name}!`; put it in a `let` before the macro and use the variable";
     operation_not_awaited(call) =
@@ -215,6 +229,8 @@ messages! {
         "`{name}` is let go when the call parks here, and taken anew when it resumes; write `drop({name})` before, or `allow(guard_across_park)` in the attribute";
     stream_of_borrows(call) =
         "rustc cannot tell whether a stream that makes its futures of borrowed items may be sent to another thread; write `.boxed()` after `{call}(..)`, or collect the futures into a `Vec` before, or write `allow(stream_of_borrows)` in the attribute";
+    unordered_loop(over, call) =
+        "`{over}` gives its items in another order each time the call resumes, and `{call}` has one name for all of them, so it may get the outcome of another item; go over a `BTreeMap`, a `BTreeSet` or a sorted `Vec`, or write `allow(unordered_loop)` in the attribute";
 
     // `#[derive(Input)]`.
     input_tuple_struct(name) =

@@ -46,7 +46,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `detach = ".."` | when the call becomes a task: `"always"` (default) at once, `"after 500ms"` if it still runs then, or when it first asks or sleeps; `"manual"` at `ctx.detach()` |
 /// | `max_running = n` | how many calls run at once; others wait for their turn; so far a server with such a tool cannot be built |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | hints for clients: `true` or `false` |
-/// | `allow(..)` | the warnings that are not wanted: `await_outside_step`, `impure_call`, `guard_across_park`, `stream_of_borrows` |
+/// | `allow(..)` | the warnings that are not wanted: `await_outside_step`, `impure_call`, `guard_across_park`, `stream_of_borrows`, `unordered_loop` |
 /// | `crate = path` | where siding is, if not at `::siding` |
 ///
 /// # Options of a parameter

@@ -54,6 +54,7 @@ impl Part {
         let runtime = Runtime::new(options.runtime.clone());
         let surroundings = Surroundings {
             runtime: &runtime,
+            signature: &function.sig,
             context: match &context {
                 Some((name, _)) => Access::Named(name),
                 None => Access::Refused,

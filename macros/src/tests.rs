@@ -109,6 +109,7 @@ fn forms() {
 const OTHER_CASES: &[&str] = &[
     "answer_without_type",
     "argument_not_readable",
+    "context_in_select",
     "context_of_another_toolbox",
     "context_of_another_type",
     "context_without_state",

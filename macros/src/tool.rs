@@ -84,6 +84,7 @@ impl Tool {
         }
         let surroundings = Surroundings {
             runtime: &runtime,
+            signature: &function.sig,
             context: access(&parameters),
             mode: options.mode,
             detach: options.detach,

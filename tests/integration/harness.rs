@@ -210,7 +210,7 @@ async fn price(_ctx: &mut Ctx<Charges>, tea: String) -> usize {
 }
 
 /// Asks about each name, in the order of the set.
-#[mcp_tool(task = "required")]
+#[mcp_tool(task = "required", allow(unordered_loop))]
 async fn invite(ctx: &mut Ctx<Charges>, names: HashSet<String>) -> Result<u32> {
     ctx.state().fetch_add(1, Relaxed);
     let mut invited = 0;

@@ -41,7 +41,7 @@ async fn pay(app: Arc<Shop>, what: String) -> Result<()> {
 }
 
 /// Asks about each order, in the order of the map.
-#[mcp_tool(task = "required")]
+#[mcp_tool(task = "required", allow(unordered_loop))]
 async fn refund(ctx: &mut Ctx<Shop>, orders: HashMap<String, u32>) -> Result<()> {
     for name in orders.keys() {
         let sure: bool = ctx.input(format!("Refund {name}?")).await?;
@@ -69,7 +69,7 @@ async fn ask(ctx: &mut Ctx<Shop>, how: String) -> Result<String> {
         }
         "url" => {
             let url = "https://example.com";
-            ctx.input_url(&format!("Pay {n}"), url).key("page").await?;
+            ctx.input_url(format!("Pay {n}"), url).key("page").await?;
         }
         "all" => {
             let (one, two): (bool, bool) = ctx.input_all(("Sure?", format!("Refund {n}?"))).await?;

@@ -39,6 +39,11 @@ impl Binding {
         }
     }
 
+    /// Every variable that is bound.
+    pub(crate) fn variables(&self) -> &[Ident] {
+        &self.variables
+    }
+
     /// The name, if there is exactly one.
     pub(crate) fn name(&self) -> Option<&Ident> {
         match &self.variables[..] {

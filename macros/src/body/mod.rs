@@ -3,7 +3,7 @@
 
 mod binding;
 mod chain;
-mod cleanup;
+mod context;
 mod effects;
 mod macros;
 mod place;
@@ -14,6 +14,7 @@ mod rules;
 mod step;
 #[cfg(test)]
 mod tests;
+mod unordered;
 
 use std::collections::HashSet;
 use std::mem;
@@ -22,8 +23,9 @@ use proc_macro2::Ident;
 use syn::spanned::Spanned as _;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Block, Expr, ExprAssign, ExprAsync, ExprAwait, ExprCall, ExprClosure, ExprLet, ExprLit,
-    ExprMethodCall, Item, Lit, LitStr, Local, Macro, PatIdent, Type,
+    Block, Expr, ExprAssign, ExprAsync, ExprAwait, ExprCall, ExprClosure, ExprForLoop, ExprLet,
+    ExprLit, ExprMethodCall, ExprReference, Item, Lit, LitStr, Local, Macro, PatIdent, Signature,
+    Type,
 };
 
 use self::binding::Binding;
@@ -32,6 +34,7 @@ use self::macros::{Arguments, Role};
 use self::place::Place;
 pub(crate) use self::question::Point;
 use self::replay::Replay;
+use self::unordered::Collections;
 use crate::args::{Detach, Mode};
 use crate::diagnostics::{Errors, Warned, Warning};
 use crate::runtime::Runtime;
@@ -39,6 +42,7 @@ use crate::runtime::Runtime;
 /// What the rules about operations need to know of the function around them.
 pub(crate) struct Surroundings<'a> {
     pub(crate) runtime: &'a Runtime,
+    pub(crate) signature: &'a Signature,
     pub(crate) context: Access<'a>,
     pub(crate) mode: Option<Mode>,
     pub(crate) detach: Option<Detach>,
@@ -92,7 +96,7 @@ pub(crate) fn rewrite(
     errors: &mut Errors,
 ) -> Found {
     let may_clean_up = match surroundings.context {
-        Access::Named(context) => cleanup::may_clean_up(body, &context.to_string()),
+        Access::Named(context) => context::may_clean_up(body, &context.to_string()),
         Access::NotMutable(_) | Access::None | Access::Refused => false,
     };
     let mut rewriter = Rewriter {
@@ -102,11 +106,13 @@ pub(crate) fn rewrite(
             Access::NotMutable(_) | Access::None | Access::Refused => "ctx".to_owned(),
         },
         reachable: true,
+        shadowed: false,
         errors,
         binding: Binding::default(),
         place: Place::Function,
         lazy: false,
         replay: Replay::default(),
+        collections: Collections::of_parameters(surroundings.signature),
         operations: Vec::new(),
         taken: HashSet::new(),
     };
@@ -124,6 +130,8 @@ struct Rewriter<'a> {
     context: String,
     /// False once it is clear that the name means something else, or nothing.
     reachable: bool,
+    /// Whether the name may mean something else from here on.
+    shadowed: bool,
     errors: &'a mut Errors,
     /// What the expression that is visited next is bound to.
     binding: Binding,
@@ -131,27 +139,35 @@ struct Rewriter<'a> {
     /// Whether the code is run by another part of the program, or never.
     lazy: bool,
     replay: Replay,
+    collections: Collections,
     operations: Vec<Operation>,
     taken: HashSet<Operation>,
 }
 
 impl VisitMut for Rewriter<'_> {
     fn visit_pat_ident_mut(&mut self, pattern: &mut PatIdent) {
-        if pattern.ident == self.context && matches!(self.surroundings.context, Access::None) {
-            self.reachable = false;
+        if pattern.ident == self.context {
+            self.shadowed = true;
+            if matches!(self.surroundings.context, Access::None) {
+                self.reachable = false;
+            }
         }
     }
 
     fn visit_block_mut(&mut self, block: &mut Block) {
-        let held = self.replay.held();
+        let (held, known) = (self.replay.held(), self.collections.known());
         visit_mut::visit_block_mut(self, block);
         self.replay.let_go(held);
+        self.collections.forget(known);
     }
 
     fn visit_local_mut(&mut self, local: &mut Local) {
         self.visit_pat_mut(&mut local.pat);
+        if let Some(init) = &mut local.init {
+            self.bound(Binding::of_pattern(&local.pat), &mut init.expr);
+        }
+        self.collections.bind_local(local);
         let Some(init) = &mut local.init else { return };
-        self.bound(Binding::of_pattern(&local.pat), &mut init.expr);
         if let Some((_, diverge)) = &mut init.diverge {
             self.visit_expr_mut(diverge);
         }
@@ -171,6 +187,9 @@ impl VisitMut for Rewriter<'_> {
 
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         let binding = mem::take(&mut self.binding);
+        if let Some(name) = context::named(expr, &self.context) {
+            self.given_away(name);
+        }
         match Chain::of(expr, &self.context) {
             Some(chain) => self.visit_chain(expr, &chain, &binding),
             None => visit_mut::visit_expr_mut(self, expr),
@@ -208,17 +227,45 @@ impl VisitMut for Rewriter<'_> {
     fn visit_expr_method_call_mut(&mut self, call: &mut ExprMethodCall) {
         self.buffered(call);
         let outer = self.replay.boxes(call);
-        visit_mut::visit_expr_method_call_mut(self, call);
+        if !context::is_own_method(call, &self.context) {
+            self.visit_expr_mut(&mut call.receiver);
+        }
+        let mut visit = |rewriter: &mut Self| {
+            for argument in &mut call.args {
+                rewriter.visit_expr_mut(argument);
+            }
+        };
+        if effects::spawns(&call.method) {
+            self.within(Place::Spawned(call.method.to_string()), visit);
+        } else {
+            visit(self);
+        }
         self.replay.boxed = outer;
         if let Some(context) = self.context_in(call.args.iter()) {
             self.parks_at(context.span());
         }
     }
 
+    /// With a shared borrow of the context, no operation can be called.
+    fn visit_expr_reference_mut(&mut self, borrow: &mut ExprReference) {
+        if borrow.mutability.is_some() || !is_context(&borrow.expr, &self.context) {
+            visit_mut::visit_expr_reference_mut(self, borrow);
+        }
+    }
+
+    fn visit_expr_for_loop_mut(&mut self, over: &mut ExprForLoop) {
+        self.for_loop(over, visit_mut::visit_expr_for_loop_mut);
+    }
+
     fn visit_expr_closure_mut(&mut self, closure: &mut ExprClosure) {
+        let outer = self.shadowed;
+        for input in &mut closure.inputs {
+            self.visit_pat_mut(input);
+        }
         self.lazily(Place::Closure, |rewriter| {
             rewriter.visit_expr_mut(&mut closure.body);
         });
+        self.shadowed = outer;
     }
 
     fn visit_expr_async_mut(&mut self, block: &mut ExprAsync) {
@@ -256,7 +303,18 @@ impl VisitMut for Rewriter<'_> {
                 }
             }
             (None, Some(operation)) => self.refuse_in_macro(&operation, name, role),
-            (None, None) => {}
+            (None, None) => {
+                let given = context::given_away(call.tokens.clone(), &self.context);
+                match given {
+                    Some(given) if role == Role::Join => {
+                        self.within(Place::Join(format!("{name}!")), |rewriter| {
+                            rewriter.given_away(&given);
+                        });
+                    }
+                    Some(given) => self.given_away(&given),
+                    None => {}
+                }
+            }
         }
     }
 
@@ -318,6 +376,7 @@ impl Rewriter<'_> {
             if !self.judge(call, chain) {
                 return;
             }
+            self.in_loop(call, chain);
             if !matches!(chain.kind, Kind::Step(_)) {
                 self.parks_at(call.method.span());
             }

@@ -81,4 +81,15 @@ impl Place {
         };
         Some(message)
     }
+
+    /// Why nothing here can be given the context, which is called `context`. In closures, blocks and
+    /// steps the compiler sees for itself that the context is borrowed.
+    pub(super) fn refusal_of_context(&self, context: &str) -> Option<String> {
+        match self {
+            Self::Spawned(spawn) => Some(diagnostics::context_in_spawn(context, spawn)),
+            Self::Join(name) => Some(diagnostics::context_in_join(context, name)),
+            Self::Timeout => Some(diagnostics::context_in_timeout(context)),
+            Self::Function | Self::Closure | Self::AsyncBlock | Self::Step => None,
+        }
+    }
 }

@@ -56,10 +56,15 @@ pub(super) struct Replay {
 impl Replay {
     /// What there is to warn of.
     pub(super) fn warnings(mut self, mode: Option<Mode>) -> Vec<Warned> {
-        // A call that never parks runs once.
-        let parks = self.parks && mode != Some(Mode::Forbidden);
-        self.warnings
-            .retain(|warned| parks || warned.warning == Warning::Stream);
+        // A call that is never a task runs once. One that never parks runs again after a crash, which
+        // matters if the outcomes in the journal go to other items then.
+        let again = mode != Some(Mode::Forbidden);
+        let parks = self.parks && again;
+        self.warnings.retain(|warned| match warned.warning {
+            Warning::Stream => true,
+            Warning::Unordered => again,
+            Warning::Await | Warning::Impure | Warning::Guard => parks,
+        });
         self.warnings
     }
 
@@ -182,7 +187,7 @@ impl Rewriter<'_> {
         }
     }
 
-    fn warn(&mut self, warning: Warning, message: String, span: Span) {
+    pub(super) fn warn(&mut self, warning: Warning, message: String, span: Span) {
         if !self.surroundings.allowed.contains(&warning) {
             self.replay.warnings.push(Warned {
                 warning,

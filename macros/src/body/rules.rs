@@ -56,6 +56,16 @@ impl Rewriter<'_> {
         self.reachable
     }
 
+    /// Judges that something is given the context by the name `given`.
+    pub(super) fn given_away(&mut self, given: &Ident) {
+        if self.shadowed || !matches!(self.surroundings.context, Access::Named(_)) {
+            return;
+        }
+        if let Some(message) = self.place.refusal_of_context(&self.context) {
+            self.errors.push(given, message);
+        }
+    }
+
     /// Reports an operation in the tokens of a macro that is not known.
     pub(super) fn refuse_in_macro(&mut self, operation: &Ident, name: String, role: Role) {
         let spelled = self.spelled(operation);
