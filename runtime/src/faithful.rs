@@ -314,6 +314,7 @@ mod tests {
         time::{Duration, SystemTime},
     };
 
+    use rmcp::model::{CallToolResult, ContentBlock};
     use serde::{Deserialize, de::DeserializeOwned};
     use serde_json::{Value, json, value::RawValue};
 
@@ -379,6 +380,14 @@ mod tests {
         assert!(comes_back(&Ok::<u8, String>(1)));
         let raw: Box<RawValue> = serde_json::from_str("{\"a\" : 1.50}").unwrap();
         assert!(comes_back(&raw));
+    }
+
+    #[test]
+    fn the_result_of_a_call_of_another_tool_comes_back_as_it_was() {
+        let text = || vec![ContentBlock::text("done")];
+        assert!(comes_back(&CallToolResult::success(text())));
+        assert!(comes_back(&CallToolResult::error(text())));
+        assert!(comes_back(&CallToolResult::structured(json!({"a": [1.5]}))));
     }
 
     #[test]

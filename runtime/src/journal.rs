@@ -242,6 +242,8 @@ fn written<T: Serialize + DeserializeOwned>(
         ));
     }
     let read = serde_json::from_str(written.get()).map_err(|error| {
+        // It may quote the value.
+        let error: String = error.to_string().chars().take(200).collect();
         format!(
             "cannot be read back from the journal ({error}); return a value whose type reads the \
              JSON that it writes, with finite numbers and all required fields"
@@ -285,6 +287,22 @@ mod tests {
             error.to_string().contains("the step `s` cannot be written"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_read_back_is_not_quoted_at_length() {
+        #[derive(Deserialize)]
+        struct Never;
+
+        impl Serialize for Never {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str(&"x".repeat(2_000))
+            }
+        }
+        let (entry, outcome) = Entry::ended(Kind::Step, "s", Ok(Never), 4_000);
+        let error = outcome.err().unwrap().to_string();
+        assert!(error.contains("`s` cannot be read back"), "{error}");
+        assert!(entry.size() < 1_000);
     }
 
     #[test]

@@ -77,6 +77,18 @@ fn every_operation_of_a_context_and_of_a_question_stands_among_what_a_tool_can_d
     }
 }
 
+#[test]
+fn every_operation_of_a_context_is_known_to_the_macro() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let source = fs::read_to_string(root.join("macros/src/body/context.rs")).unwrap();
+    let listed = source.lines().filter_map(|line| {
+        let name = line.trim().strip_prefix('"')?;
+        Some(name.strip_suffix("\",")?.to_owned())
+    });
+    let listed: BTreeSet<String> = listed.collect();
+    assert_eq!(listed, methods(&root.join("runtime/src/ctx/mod.rs")));
+}
+
 /// The public functions of a source file.
 fn methods(file: &Path) -> BTreeSet<String> {
     let source = fs::read_to_string(file).unwrap();
