@@ -192,7 +192,7 @@ impl Shared {
     ) -> Result<Reply, ProtocolError> {
         leg.tell_last_progress().await;
         match turn {
-            Turn::Ended(end) => Ok(Reply::End(end)),
+            Turn::Ended(end) | Turn::Panicked(end) => Ok(Reply::End(end)),
             Turn::Faulted(fault) => Ok(Reply::End(failed(&fault))),
             Turn::Parked(parking) => self.park(leg, call, parking).await,
             Turn::Dropped | Turn::Detaching => Ok(Reply::End(End::Cancelled)),

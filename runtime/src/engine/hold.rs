@@ -95,6 +95,10 @@ impl Hold {
         self.write(LegEvent::Finished { end, told }).await
     }
 
+    pub(super) async fn fail(&self, end: End, why: String) -> Result<(), Fault> {
+        self.write(LegEvent::Failed { end, why }).await
+    }
+
     pub(super) async fn drift(&self, drift: Drift) -> Result<(), Fault> {
         self.write(LegEvent::Drifted(drift)).await
     }
@@ -199,7 +203,7 @@ fn described(event: &LegEvent) -> String {
             let named = entries.map(|entry| format!("{} `{}`", entry.kind().noun(), entry.key()));
             named.collect::<Vec<_>>().join(", ")
         }
-        LegEvent::Finished { .. } => "the end".into(),
+        LegEvent::Finished { .. } | LegEvent::Failed { .. } => "the end".into(),
         LegEvent::Parked { .. } => "the park".into(),
         LegEvent::Detached => "the change to a task".into(),
         LegEvent::Told(_) => "the status".into(),

@@ -133,3 +133,32 @@ fn tell_of_cleanup(before: &Record, after: &Record) {
         tracing::error!(task = %after.id(), tool, why, "a task is over and was not cleaned up");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MemoryStore, host::SystemHost, record::Ttl, store::Creation, testing::record};
+
+    #[tokio::test]
+    async fn nothing_is_refused_on_the_strength_of_a_record_that_is_out_of_date() {
+        let ledger = Ledger {
+            store: Arc::new(MemoryStore::new()),
+            host: Arc::new(SystemHost),
+            news: News::default(),
+        };
+        let known = Arc::new(record("a"));
+        let inserted = ledger.store.insert(Creation::new(known.clone())).await;
+        inserted.expect("there is a place");
+        // As this handle knows it, its time is over since long ago; it was lengthened elsewhere.
+        let stale = Arc::new(Record {
+            ttl_ms: Some(1),
+            ..(*known).clone()
+        });
+        let longer = Event::TtlSet(Ttl(Some(1_000_000_000_000)));
+        let set = ledger.commit(stale, longer).await;
+        assert_eq!(
+            set.expect("it is not over").0.ttl_ms,
+            Some(1_000_000_000_000)
+        );
+    }
+}

@@ -30,7 +30,7 @@ pub(super) async fn run_in_call(tool: &Registered, leg: &Arc<Leg>, host: &dyn Ho
                 () = leg.tell_all() => continue,
             };
             match turn {
-                Turn::Ended(end) => return end,
+                Turn::Ended(end) | Turn::Panicked(end) => return end,
                 Turn::Faulted(fault) => return failed(&fault),
                 // Without a task there is nothing that could park.
                 Turn::Parked(_) | Turn::Detaching | Turn::Dropped => {}
@@ -190,13 +190,21 @@ impl Shared {
     ) -> Result<(), Fault> {
         let written = match turn {
             Turn::Ended(end) => hold.finish(end, leg.take_told()).await,
+            Turn::Panicked(end) => hold.fail(end, "its code panicked".into()).await,
             Turn::Parked(parking) => hold.park(parking, leg.take_told()).await,
             Turn::Faulted(fault) => Err(fault),
             Turn::Dropped | Turn::Detaching => Ok(()),
         };
         match written {
             Err(Fault::Drift(message)) => hold.drift(self.drift(message, leg, hold, tool)).await,
-            Err(fault) if fault.is_final() => hold.finish(failed(&fault), leg.take_told()).await,
+            Err(fault) if fault.is_final() => {
+                let end = failed(&fault);
+                let why = match &end {
+                    End::Error(error) => error.message.clone().into_owned(),
+                    End::Result(_) | End::Cancelled => String::new(),
+                };
+                hold.fail(end, why).await
+            }
             written => written,
         }
     }

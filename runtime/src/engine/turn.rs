@@ -21,6 +21,8 @@ use crate::{
 pub(super) enum Turn {
     /// The function is done.
     Ended(End),
+    /// The function panicked.
+    Panicked(End),
     /// It can only wait.
     Parked(Parking),
     /// It wants to be a task; it is to be polled again.
@@ -53,7 +55,7 @@ impl Running {
         let poll = || catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)));
         let polled = leg.replaying.scope(poll);
         let turn = match polled {
-            Err(panic) => Turn::Ended(panicked(&leg.origin.tool, panic.as_ref())),
+            Err(panic) => Turn::Panicked(panicked(&leg.origin.tool, panic.as_ref())),
             Ok(polled) => match (leg.take_fault(), polled) {
                 (Some(fault), _) => Turn::Faulted(fault),
                 (None, Poll::Ready(outcome)) => match leg.unread() {

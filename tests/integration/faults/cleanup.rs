@@ -155,3 +155,25 @@ async fn a_cleanup_by_a_computed_name_runs_after_an_expiry_too() {
     sleep(Duration::from_secs(120)).await;
     assert_eq!(seats.load(Relaxed), 0);
 }
+
+/// Cleans up by code that panics.
+#[mcp_tool(task = "required")]
+async fn panics(ctx: &mut Ctx<Seats>) -> Result<String> {
+    let sure: Result<bool> = ctx.input("Sure?").key("sure").await;
+    assert!(sure.is_ok(), "nobody thought of a cancel");
+    ctx.cleanup("undo", async { Ok(()) }).await?;
+    Ok("done".into())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cleanup_whose_code_panics_is_told_to_the_operator() {
+    let (seats, store, host) = (Seats::default(), MemoryStore::new(), VirtualHost::new());
+    let server = shop("1.0.0", &seats, &store).tool::<panics>();
+    let tasks = server.tasks();
+    let mut wire = Wire::with_host(server, host);
+    let id = wire.parked("panics", json!({})).await;
+    wire.cancel(&id).await.unwrap();
+    sleep(Duration::from_secs(1)).await;
+    let not_cleaned = tasks.not_cleaned().await.unwrap();
+    assert_eq!(not_cleaned[0].not_cleaned(), Some("its code panicked"));
+}

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use siding::{Store, host::SystemHost, prelude::*};
 
-use crate::support::Wire;
+use crate::support::{Log, Wire};
 
 /// Asks.
 #[mcp_tool(task = "required")]
@@ -47,8 +47,12 @@ async fn one_record_of_a_newer_format_does_not_hide_the_others_from_the_operator
     assert_eq!(ids, [other]);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test]
 async fn a_journal_that_cannot_be_read_is_left_alone_and_the_rest_goes_on() {
+    let log = Log::default();
+    let written = log.clone();
+    let subscriber = tracing_subscriber::fmt().with_writer(move || written.clone());
+    let _guard = tracing::subscriber::set_default(subscriber.with_ansi(false).finish());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tasks.db");
     let mut wire = Wire::with_host(server(&path).await, SystemHost);
@@ -68,6 +72,9 @@ async fn a_journal_that_cannot_be_read_is_left_alone_and_the_rest_goes_on() {
     let store = SqliteStore::open(&path).await.unwrap();
     let record = store.load(&newer.as_str().into()).await.unwrap().unwrap();
     assert_eq!((record.legs(), record.index().worker), (1, None));
+    let log = log.text();
+    assert_eq!(log.matches("left a task to others").count(), 1, "{log}");
+    assert!(!log.contains("the task store failed"), "{log}");
     // Whoever can read it goes on.
     let back = "UPDATE journal SET entry = json_set(entry, '$.kind', 'step')
         WHERE execution = (SELECT number FROM execution WHERE id = ?1) AND entry ->> '$.kind' = 'of tomorrow'";

@@ -68,6 +68,7 @@ pub(super) fn in_leg(record: &Record, event: LegEvent, now: Timestamp) -> Verdic
             return change_with(record, next, entries, now);
         }
         LegEvent::Finished { .. } | LegEvent::Parked { .. } if cleans => return close(record, now),
+        LegEvent::Failed { why, .. } if cleans => return give_up(record, &why, now),
         LegEvent::Told(_) | LegEvent::Detached => return Verdict::Unchanged(Report::default()),
         LegEvent::Drifted(drift) if cleans => {
             next.closing = Some(Closing::Due(drift.until));
@@ -84,7 +85,7 @@ pub(super) fn in_leg(record: &Record, event: LegEvent, now: Timestamp) -> Verdic
             next.interrupted |= release == Release::Interrupted && !cleans;
             next.closing = Some(Closing::Due(until));
         }
-        LegEvent::Finished { .. } | LegEvent::Parked { .. } => {
+        LegEvent::Finished { .. } | LegEvent::Parked { .. } | LegEvent::Failed { .. } => {
             // It came to rest by itself: what it did is in the journal.
             next.interrupted = false;
         }

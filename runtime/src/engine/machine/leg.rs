@@ -93,6 +93,7 @@ pub(super) fn event(record: &Record, event: LegEvent, now: Timestamp) -> Verdict
             tell(&mut next, told);
             next = ended(&next, end);
         }
+        LegEvent::Failed { end, .. } => next = ended(record, end),
         LegEvent::Drifted(drift) => {
             next.status_message = Some(drift.message.clone());
             next.drift = Some(drift);

@@ -100,6 +100,8 @@ pub(crate) enum LegEvent {
     Detached,
     /// Its function is done.
     Finished { end: End, told: Told },
+    /// Its code failed in a way that another leg would fail, too, before its function was done.
+    Failed { end: End, why: String },
     /// Its code does not fit the journal.
     Drifted(Drift),
     /// It gives up its claim, so that another worker may go on at once.
