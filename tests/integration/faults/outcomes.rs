@@ -55,7 +55,7 @@ async fn a_store_that_fails_before_an_effect_refuses_the_call() {
     let mut wire = Wire::tasks(server(&world, store));
     let error = wire.call("work", json!({ "seconds": 1 })).await;
     assert_eq!(error.unwrap_err()["data"]["reason"], "store");
-    sleep(Duration::from_secs(60)).await;
+    sleep(Duration::from_mins(1)).await;
     assert_eq!(world.begun(), 0);
 }
 

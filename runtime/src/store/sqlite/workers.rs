@@ -198,7 +198,7 @@ impl Workers {
             let others = beat(connection, own.iter().map(String::as_str))
                 .and_then(|()| others(connection, &own));
             match others {
-                Ok(others) => self.silent(liveness.beat(others)),
+                Ok(others) => self.silent(&liveness.beat(others)),
                 Err(error) => {
                     tracing::warn!(%error, "a heartbeat failed");
                     liveness.missed();
@@ -238,7 +238,7 @@ impl Workers {
     }
 
     /// Those that were silent for too long, and no others.
-    fn silent(&self, silent: Vec<String>) {
+    fn silent(&self, silent: &[String]) {
         let is_silent = |name: &String| silent.contains(name);
         let mut state = self.state();
         state

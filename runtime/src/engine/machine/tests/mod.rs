@@ -542,10 +542,10 @@ fn a_cancelled_task_is_closed_by_one_more_leg_if_it_has_something_to_clean_up() 
     let parked = parked_with_cleanup();
     let cancelled = after(&parked, cancel(), at(6));
     assert_eq!(cancelled.status, Status::Cancelled);
-    assert_eq!(cancelled.closing, due(6));
+    assert_eq!(cancelled.closing, Some(due(6)));
     assert_eq!(cancelled.index().due_at, Some(at(6)));
     let closing = after(&cancelled, claim(), at(7));
-    assert_eq!(closing.closing, cleaning(2, 6));
+    assert_eq!(closing.closing, Some(cleaning(2, 6)));
     let cleaned = after(&closing, leg(2, progressed()), at(8));
     let closed = after(&cleaned, leg(2, finished()), at(9));
     assert_eq!((closed.closing, closed.lease.clone()), (None, None));
@@ -565,22 +565,25 @@ fn a_closing_leg_begins_when_the_leg_that_ran_has_let_go() {
     // What it had begun is still journaled, for whoever cleans up; its end is not the end.
     let told = after(&cancelled, leg(2, progressed()), at(10));
     let let_go = after(&told, leg(2, finished()), at(11));
-    assert_eq!(let_go.closing, due(8));
+    assert_eq!(let_go.closing, Some(due(8)));
     assert_eq!(let_go.end, Some(End::Cancelled));
     assert!(!let_go.interrupted);
-    assert_eq!(after(&let_go, claim(), at(12)).closing, cleaning(3, 8));
+    assert_eq!(
+        after(&let_go, claim(), at(12)).closing,
+        Some(cleaning(3, 8))
+    );
 }
 
 const DAY: u64 = 24 * 60 * 60 * 1_000;
 
 /// It has to be cleaned up, since this time.
-fn due(since: u64) -> Option<Closing> {
-    Some(Closing::Due(at(since + DAY)))
+fn due(since: u64) -> Closing {
+    Closing::Due(at(since + DAY))
 }
 
-fn cleaning(fence: u64, since: u64) -> Option<Closing> {
+fn cleaning(fence: u64, since: u64) -> Closing {
     let until = at(since + DAY);
-    Some(Closing::Running { fence, until })
+    Closing::Running { fence, until }
 }
 
 #[test]
@@ -649,7 +652,7 @@ fn what_expired_leaves_a_tombstone_with_nothing_but_its_owner() {
 #[test]
 fn what_expired_cleans_up_before_it_is_buried() {
     let expired = after(&parked_with_cleanup(), Event::Alarm, at(10_000));
-    assert_eq!(expired.closing, due(10_000));
+    assert_eq!(expired.closing, Some(due(10_000)));
     assert_eq!(expired.index().alarm_at, Some(at(10_000 + DAY)));
     let closing = after(&expired, claim(), at(10_001));
     let closed = after(&closing, leg(2, finished()), at(10_002));
