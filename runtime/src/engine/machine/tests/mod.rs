@@ -3,6 +3,8 @@
     reason = "an event is written where it happens"
 )]
 
+mod cleanup;
+mod deaths;
 mod property;
 mod rounds;
 
@@ -11,7 +13,7 @@ use serde_json::json;
 use super::*;
 use crate::{
     input::form::{Ask, Form},
-    record::{Client, Closing, Pinned, Sleep, TaskId},
+    record::{Client, Pinned, Sleep, TaskId},
 };
 
 const START: Timestamp = Timestamp::from_millis(1_000_000);
@@ -303,24 +305,6 @@ fn what_is_over_in_time_takes_nothing() {
 }
 
 #[test]
-fn what_a_leg_did_is_kept_when_the_time_is_over_until_it_lets_go() {
-    let kept = after(&created(), leg(1, progressed()), at(10_001));
-    assert_eq!(kept.version, 2);
-    let mut running = created();
-    Arc::make_mut(&mut running.origin).cleans_up = true;
-    let expired = after(&running, Event::Alarm, at(10_000));
-    let kept = after(&expired, leg(1, progressed()), at(10_001));
-    assert_eq!(refusal(&kept, claim(), at(10_002)), Refusal::Fenced);
-    let cut = after(
-        &kept,
-        leg(1, LegEvent::Released(Release::Interrupted)),
-        at(10_003),
-    );
-    let cleaning = after(&cut, claim(), at(10_004));
-    assert!(cleaning.interrupted, "the cleanup leg is told");
-}
-
-#[test]
 fn a_write_that_is_tried_again_happens_once() {
     let write = |number| Event::Leg {
         fence: 1,
@@ -384,75 +368,9 @@ fn only_the_holder_of_the_fence_may_write() {
 }
 
 #[test]
-fn only_the_death_of_the_worker_that_holds_it_frees_a_task() {
-    assert_eq!(created().index().due_at, None);
-    assert_eq!(
-        refusal(&created(), death("b", true), at(5)),
-        Refusal::Fenced
-    );
-    let lost = after(&created(), death("a", true), at(5));
-    assert_eq!(lost.index().worker, None);
-    assert!(lost.index().due_at.is_some());
-}
-
-#[test]
 fn a_leg_that_let_go_writes_nothing_more() {
     let parked = after(&created(), leg(1, parked_on(&["a"])), at(5));
     assert_eq!(refusal(&parked, leg(1, finished()), at(6)), Refusal::Fenced);
-}
-
-/// What becomes of a task whose workers die one after the other, after `before` in each leg.
-fn dying(alone: bool, before: Option<LegEvent>) -> Record {
-    let mut record = created();
-    for round in 1..=3 {
-        let now = at(round * 1_000);
-        if let Some(event) = &before {
-            record = after(&record, leg(record.fence, event.clone()), now);
-        }
-        let worker = record.worker().unwrap().to_owned();
-        record = after(&record, death(&worker, alone), now);
-        if round < 3 {
-            record = after(&record, claim(), now);
-        }
-    }
-    record
-}
-
-#[test]
-fn a_task_that_kills_three_workers_alone_fails() {
-    let failed = dying(true, None);
-    assert_eq!(failed.status, Status::Failed);
-    let Some(End::Error(error)) = failed.end else {
-        panic!("no error");
-    };
-    assert_eq!(error.data, Some(json!({ "reason": "stalled" })));
-}
-
-#[test]
-fn a_death_beside_others_never_counts() {
-    let record = dying(false, None);
-    assert_eq!((record.status, record.stalled), (Status::Working, 0));
-    assert_eq!(record.suspect.map(|suspect| suspect.deaths), Some(3));
-}
-
-#[test]
-fn an_entry_starts_the_count_of_deaths_again() {
-    let record = dying(true, Some(progressed()));
-    assert_eq!((record.status, record.stalled), (Status::Working, 1));
-    assert_eq!(record.suspect.map(|suspect| suspect.deaths), Some(1));
-}
-
-#[test]
-fn a_group_in_which_a_worker_died_is_halved() {
-    for (trial, group) in [(None, 0), (Some(1), 1), (Some(4), 2), (Some(5), 2)] {
-        let mut record = created();
-        record.lease = Some(Lease {
-            trial,
-            ..lease("a")
-        });
-        let lost = after(&record, death("a", false), at(5));
-        assert_eq!(lost.suspect.map(|suspect| suspect.group), Some(group));
-    }
 }
 
 #[test]
@@ -486,15 +404,6 @@ fn the_form_of_a_question_is_kept_as_it_was_put() {
     let read: Record = serde_json::from_str(&text).unwrap();
     assert_eq!(read, parked);
     assert_ne!(read.questions[0].ask.form, Form::default());
-}
-
-/// A task that cleans up when it is cancelled, parked on `a`.
-fn parked_with_cleanup() -> Record {
-    let mut record = created();
-    let mut origin = (*record.origin).clone();
-    origin.cleans_up = true;
-    record.origin = origin.into();
-    after(&record, leg(1, parked_on(&["a"])), at(5))
 }
 
 #[test]
@@ -538,103 +447,6 @@ fn a_question_whose_time_is_over_is_taken_back_and_the_task_goes_on() {
 }
 
 #[test]
-fn a_cancelled_task_is_closed_by_one_more_leg_if_it_has_something_to_clean_up() {
-    let parked = parked_with_cleanup();
-    let cancelled = after(&parked, cancel(), at(6));
-    assert_eq!(cancelled.status, Status::Cancelled);
-    assert_eq!(cancelled.closing, Some(due(6)));
-    assert_eq!(cancelled.index().due_at, Some(at(6)));
-    let closing = after(&cancelled, claim(), at(7));
-    assert_eq!(closing.closing, Some(cleaning(2, 6)));
-    let cleaned = after(&closing, leg(2, progressed()), at(8));
-    let closed = after(&cleaned, leg(2, finished()), at(9));
-    assert_eq!((closed.closing, closed.lease.clone()), (None, None));
-    assert_eq!(
-        (closed.status, closed.end),
-        (Status::Cancelled, Some(End::Cancelled))
-    );
-}
-
-#[test]
-fn a_closing_leg_begins_when_the_leg_that_ran_has_let_go() {
-    let mut running = parked_with_cleanup();
-    running = after(&running, answers(&[("a", yes())]), at(6));
-    running = after(&running, claim(), at(7));
-    let cancelled = after(&running, cancel(), at(8));
-    assert_eq!(refusal(&cancelled, claim(), at(9)), Refusal::Fenced);
-    // What it had begun is still journaled, for whoever cleans up; its end is not the end.
-    let told = after(&cancelled, leg(2, progressed()), at(10));
-    let let_go = after(&told, leg(2, finished()), at(11));
-    assert_eq!(let_go.closing, Some(due(8)));
-    assert_eq!(let_go.end, Some(End::Cancelled));
-    assert!(!let_go.interrupted);
-    assert_eq!(
-        after(&let_go, claim(), at(12)).closing,
-        Some(cleaning(3, 8))
-    );
-}
-
-const DAY: u64 = 24 * 60 * 60 * 1_000;
-
-/// It has to be cleaned up, since this time.
-fn due(since: u64) -> Closing {
-    Closing::Due(at(since + DAY))
-}
-
-fn cleaning(fence: u64, since: u64) -> Closing {
-    let until = at(since + DAY);
-    Closing::Running { fence, until }
-}
-
-#[test]
-fn a_cleanup_that_runs_out_of_its_time_again_and_again_is_given_up_and_told() {
-    let mut record = after(&parked_with_cleanup(), cancel(), at(6));
-    for round in 1..=3 {
-        record = after(&record, claim(), at(round * 1_000));
-        let out_of_time = LegEvent::Released(Release::OutOfTime);
-        record = after(&record, leg(record.fence, out_of_time), at(round * 1_000));
-    }
-    assert_eq!((record.closing, record.index().due_at), (None, None));
-    assert!(record.not_cleaned().unwrap().contains("longer"));
-    let message = record.status_message.unwrap();
-    assert_eq!(
-        message,
-        "cancelled; not cleaned up: it took longer than it may"
-    );
-}
-
-#[test]
-fn a_cleanup_waits_for_the_old_code_and_is_given_up_with_both_sides_told() {
-    let cancelled = after(&parked_with_cleanup(), cancel(), at(6));
-    let claimed = after(&cancelled, claim(), at(7));
-    let drifted = after(&claimed, leg(2, drifted()), at(8));
-    assert_eq!(drifted.index().avoid, Some("new"));
-    assert_eq!(after(&drifted, claim(), at(9)).index().avoid, None);
-    let given_up = after(&drifted, Event::Alarm, at(4_000));
-    assert!(
-        given_up
-            .not_cleaned()
-            .unwrap()
-            .contains("the code has that")
-    );
-    assert_eq!((given_up.closing, given_up.index().avoid), (None, None));
-}
-
-#[test]
-fn a_cleanup_without_a_worker_that_has_the_tool_is_given_up_after_a_day() {
-    let cancelled = after(&parked_with_cleanup(), cancel(), at(6));
-    let endless = after(&cancelled, Event::TtlSet(Ttl(None)), at(7));
-    assert_eq!(endless.index().alarm_at, Some(at(6 + DAY)));
-    let given_up = after(&endless, Event::Alarm, at(6 + DAY));
-    assert!(given_up.not_cleaned().unwrap().contains("`tool`"));
-    // What expired goes, and the operator can still see it.
-    let expired = after(&parked_with_cleanup(), Event::Alarm, at(10_000));
-    let buried = after(&expired, Event::Alarm, at(10_000 + DAY));
-    assert!(matches!(buried.life, Life::Tombstone(until) if until > at(10_000 + 7 * DAY)));
-    assert!(buried.not_cleaned().is_some());
-}
-
-#[test]
 fn what_expired_leaves_a_tombstone_with_nothing_but_its_owner() {
     let parked = after(&created(), leg(1, parked_on(&["a"])), at(5));
     assert!(matches!(
@@ -647,16 +459,6 @@ fn what_expired_leaves_a_tombstone_with_nothing_but_its_owner() {
     assert!(buried.is_expired(at(10_000)));
     assert_eq!(buried.index().due_at, None);
     assert!(buried.index().alarm_at > Some(at(10_000)));
-}
-
-#[test]
-fn what_expired_cleans_up_before_it_is_buried() {
-    let expired = after(&parked_with_cleanup(), Event::Alarm, at(10_000));
-    assert_eq!(expired.closing, Some(due(10_000)));
-    assert_eq!(expired.index().alarm_at, Some(at(10_000 + DAY)));
-    let closing = after(&expired, claim(), at(10_001));
-    let closed = after(&closing, leg(2, finished()), at(10_002));
-    assert!(matches!(closed.life, Life::Tombstone(_)));
 }
 
 #[test]
