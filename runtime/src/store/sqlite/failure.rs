@@ -43,6 +43,11 @@ pub(super) enum Unusable {
     NoLog(PathBuf, String),
     #[error("SQLite would not wait for the disk at `{0}` (`synchronous` is {1})")]
     NotDurable(PathBuf, i64),
+    #[error(
+        "no lock can be kept in `{0}`, by which servers on one file know of each other; \
+         give this process the right to write the folder that it is in"
+    )]
+    Locks(PathBuf, #[source] io::Error),
     #[error("the permissions of `{0}` cannot be set")]
     Permissions(PathBuf, #[source] io::Error),
 }

@@ -8,7 +8,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
     fs::{self, File, OpenOptions},
-    mem,
+    io, mem,
     path::{Path, PathBuf},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
@@ -21,13 +21,21 @@ use std::{
 use rusqlite::Connection;
 use tokio::sync::watch;
 
-use super::{connection, failure::Failure, identity::Identity, statement};
+use super::{
+    connection,
+    failure::{Failure, Unusable},
+    identity::Identity,
+    statement,
+};
 use crate::store::{DeadWorker, Deaths, Life, StoreError, liveness::Liveness};
 
 /// How long a death may stay unseen.
 const LOOK: Duration = Duration::from_millis(200);
 /// How long a worker waits between two beats.
 const BEAT: Duration = Duration::from_secs(5);
+
+/// How often it is tried to make a lock in a folder that others remove.
+const TRIES: u32 = 100;
 
 /// What a process knows of the workers on a file.
 #[derive(Debug)]
@@ -92,9 +100,8 @@ impl Workers {
 
     /// Makes a worker known, and looks at the others once.
     pub(super) fn enlist(self: &Arc<Self>, path: &Path, name: &str) -> Result<Life, StoreError> {
-        fs::create_dir_all(&self.folder).map_err(StoreError::new)?;
-        let lock = open(&self.lock_of(name), true).map_err(StoreError::new)?;
-        lock.lock().map_err(StoreError::new)?;
+        let unusable = |error| Unusable::Locks(self.folder.clone(), error);
+        let lock = self.lock(name).map_err(unusable)?;
         let connection = connection::beating(path)?;
         let fail = |error| Failure::new(path, error);
         // Behind the lock: whoever finds the name finds it locked.
@@ -156,6 +163,24 @@ impl Workers {
 
     fn lock_of(&self, name: &str) -> PathBuf {
         self.folder.join(name)
+    }
+
+    /// Makes a lock, and takes it.
+    fn lock(&self, name: &str) -> io::Result<File> {
+        let path = self.lock_of(name);
+        let mut tries = 0;
+        let lock = loop {
+            fs::create_dir_all(&self.folder)?;
+            match open(&path, true) {
+                // The last of the others has just removed the folder.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && tries < TRIES => {
+                    tries += 1
+                }
+                opened => break opened?,
+            }
+        };
+        lock.lock()?;
+        Ok(lock)
     }
 
     fn remove_lock(&self, name: &str) {
@@ -287,7 +312,7 @@ impl Drop for Alive {
     }
 }
 
-fn open(path: &Path, create: bool) -> std::io::Result<File> {
+fn open(path: &Path, create: bool) -> io::Result<File> {
     OpenOptions::new()
         .read(true)
         .write(true)
