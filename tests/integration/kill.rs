@@ -16,13 +16,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use siding::{
-    SqliteStore,
-    host::{BoxFuture, Host, SystemHost, Timestamp},
-    journal::Kind,
-    prelude::*,
-    store::JournalChange,
-};
+use siding::{SqliteStore, journal::Kind, prelude::*, store::JournalChange};
 use tokio::time::Duration;
 
 use crate::support::{Declares, HookedStore, Moment};
@@ -30,9 +24,8 @@ use crate::support::{Declares, HookedStore, Moment};
 /// How often the server is killed at each point.
 const KILLS: usize = 40;
 
-/// Where the child keeps its tasks and its effects, which life this is, and where it halts.
+/// Where the child keeps its tasks and its effects, and where it halts.
 const FOLDER: &str = "SIDING_KILL_FOLDER";
-const LIFE: &str = "SIDING_KILL_LIFE";
 const POINT: &str = "SIDING_KILL_POINT";
 
 /// Says that the child stands still, to whoever started it, and stands still.
@@ -81,31 +74,6 @@ async fn deploy(ctx: &mut Ctx<Arc<Shop>>, number: usize) -> Result<String> {
     Ok(format!("{number}: {approve}"))
 }
 
-/// The clock of one life of the server: behind all leases of the one before.
-#[derive(Debug)]
-struct LaterLife(u64);
-
-impl Host for LaterLife {
-    fn now(&self) -> Timestamp {
-        SystemHost.now().after(Duration::from_secs(self.0 * 40))
-    }
-
-    fn sleep_until(&self, time: Timestamp) -> BoxFuture<'static, ()> {
-        let ahead = self.0 * 40_000;
-        SystemHost.sleep_until(Timestamp::from_millis(
-            time.as_millis().saturating_sub(ahead),
-        ))
-    }
-
-    fn sleep(&self, pause: Duration) -> BoxFuture<'static, ()> {
-        SystemHost.sleep(pause)
-    }
-
-    fn random(&self) -> [u8; 16] {
-        SystemHost.random()
-    }
-}
-
 /// The store, which halts the process where it would write more after an answer was made durable.
 fn halting_after_answer(store: SqliteStore) -> HookedStore {
     let answered = AtomicBool::new(false);
@@ -129,8 +97,7 @@ fn halting_after_answer(store: SqliteStore) -> HookedStore {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it serves until it is killed"]
 async fn the_server_that_is_killed() {
-    let (Ok(folder), Ok(life), Ok(point)) = (env::var(FOLDER), env::var(LIFE), env::var(POINT))
-    else {
+    let (Ok(folder), Ok(point)) = (env::var(FOLDER), env::var(POINT)) else {
         return;
     };
     let folder = PathBuf::from(folder);
@@ -154,7 +121,6 @@ async fn the_server_that_is_killed() {
     } else {
         server.store(store)
     };
-    let server = server.host(LaterLife(life.parse().unwrap()));
     server
         .serve(tokio::io::stdin(), tokio::io::stdout())
         .await
@@ -171,7 +137,7 @@ struct Served {
 }
 
 impl Served {
-    fn start(folder: &Path, life: usize, point: &str) -> Self {
+    fn start(folder: &Path, point: &str) -> Self {
         let mut child = Command::new(env::current_exe().unwrap())
             .args([
                 "--ignored",
@@ -180,7 +146,6 @@ impl Served {
                 "kill::the_server_that_is_killed",
             ])
             .env(FOLDER, folder)
-            .env(LIFE, life.to_string())
             .env(POINT, point)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -277,15 +242,14 @@ fn killed_at(point: &str, at_point: impl Fn(Served, &str)) {
     let folder = tempfile::tempdir().unwrap();
     let answering = folder.path().join("answering");
     for number in 0..KILLS {
-        let life = number * 2;
-        let mut served = Served::start(folder.path(), life, point);
+        let mut served = Served::start(folder.path(), point);
         let id = served.deploy(number);
         served.until(&id, "input_required");
         fs::write(&answering, "").unwrap();
         at_point(served, &id);
         fs::remove_file(&answering).unwrap();
 
-        let mut served = Served::start(folder.path(), life + 1, "nowhere");
+        let mut served = Served::start(folder.path(), "nowhere");
         let task = served.request("tasks/get", json!({ "taskId": id }));
         if task["status"] == "input_required" {
             served.request("tasks/update", Served::approval(&id));

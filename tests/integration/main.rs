@@ -44,6 +44,7 @@ mod progress;
 mod questions;
 mod races;
 mod refusals;
+mod restart;
 mod rounds;
 mod schemas;
 mod several;

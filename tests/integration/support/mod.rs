@@ -5,6 +5,7 @@ mod example;
 mod hooked;
 mod http;
 mod log;
+mod process;
 mod wire;
 
 pub(crate) use self::{
@@ -13,6 +14,7 @@ pub(crate) use self::{
     hooked::{HookedStore, Moment},
     http::Http,
     log::Log,
+    process::{Process, eventually},
     wire::{Declares, Wire, accepted, questions, retry, text},
 };
 
