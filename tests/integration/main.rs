@@ -29,6 +29,7 @@ mod harness;
 mod http;
 mod hygiene;
 mod kill;
+mod killers;
 mod lifecycle;
 mod lines;
 mod listening;

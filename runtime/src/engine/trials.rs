@@ -1,17 +1,24 @@
 //! Trying again what was under way when its worker died.
 //!
 //! One of it may have killed the worker, and would take the others with it again and again. So it is
-//! tried in groups that grow as long as all goes well: a task that kills its process is soon alone.
+//! tried one by one, then in groups that grow as long as all goes well: a task that kills its process
+//! is soon alone.
 
 use std::sync::Arc;
 
 use crate::record::{Record, TaskId};
+
+/// So many are tried one by one before groups begin to grow: where few were under way, none of them
+/// dies twice of another.
+const ALONE: u32 = 4;
 
 /// The suspects that this worker tries now.
 #[derive(Debug, Default)]
 pub(super) struct Trials {
     /// The size of the group that is tried, or was tried last; zero before the first.
     size: u32,
+    /// How many were tried one by one.
+    alone: u32,
     /// Those that have shown nothing yet, with the fences of their legs.
     under: Vec<(TaskId, u64)>,
 }
@@ -27,8 +34,9 @@ pub(super) struct Group {
 impl Trials {
     /// Which of `suspects` may be tried now. `is_quiet` tells that nothing would die with them.
     ///
-    /// The group is twice as large as the one before it, or half as large as the one that killed a
-    /// worker. One that killed a worker alone comes last, when it is quiet.
+    /// The first are tried one by one. Then the group is twice as large as the one before it; none is
+    /// in one that is larger than half of the group in which it died. One that killed a worker alone
+    /// comes last, when it is quiet.
     pub(super) fn next(&self, mut suspects: Vec<Arc<Record>>, is_quiet: bool) -> Group {
         if self.is_trying() || suspects.is_empty() {
             return Group::default();
@@ -40,25 +48,34 @@ impl Trials {
             suspects.truncate(usize::from(is_quiet));
             return Group { size: 1, suspects };
         }
+        suspects.truncate(innocent);
         let size = match self.size {
-            0 => {
-                let tried = suspects.iter().filter_map(|record| record.suspect);
-                let groups = tried
-                    .map(|suspect| suspect.group)
-                    .filter(|group| *group > 0);
-                groups.min().unwrap_or(1)
-            }
+            0 => suspects.iter().filter_map(half).min().unwrap_or(1),
+            1 if self.alone < ALONE => 1,
             size => size.saturating_mul(2),
         };
-        let most = usize::try_from(size).unwrap_or(usize::MAX);
-        suspects.truncate(innocent.min(most));
-        Group { size, suspects }
+        let mut members = 0;
+        let mut most = size;
+        for suspect in &suspects {
+            let narrowed = half(suspect).map_or(most, |half| half.min(most));
+            if members >= narrowed {
+                break;
+            }
+            most = narrowed;
+            members += 1;
+        }
+        suspects.truncate(usize::try_from(members).unwrap_or(usize::MAX));
+        Group {
+            size: members,
+            suspects,
+        }
     }
 
     /// Those that were claimed of a group of this size are tried from now on.
     pub(super) fn begin(&mut self, size: u32, claimed: Vec<(TaskId, u64)>) {
         if !claimed.is_empty() {
             self.size = size;
+            self.alone += u32::from(size == 1);
             self.under = claimed;
         }
     }
@@ -85,7 +102,14 @@ impl Trials {
     /// There is nothing left to try, so that the next group is a first one.
     pub(super) fn are_over(&mut self) {
         self.size = 0;
+        self.alone = 0;
     }
+}
+
+/// Half of the group in which it died, if it died in one.
+fn half(suspect: &Arc<Record>) -> Option<u32> {
+    let half = suspect.suspect?.group;
+    (half > 0).then_some(half)
 }
 
 #[cfg(test)]
@@ -111,9 +135,9 @@ mod tests {
     }
 
     #[test]
-    fn groups_grow_from_one_as_long_as_all_goes_well() {
+    fn after_some_that_were_alone_groups_grow_as_long_as_all_goes_well() {
         let mut trials = Trials::default();
-        let mut pending: Vec<_> = (0..9).map(|n| suspect(&n.to_string(), 0, 1, 0)).collect();
+        let mut pending: Vec<_> = (0..12).map(|n| suspect(&n.to_string(), 0, 1, 0)).collect();
         let mut sizes = Vec::new();
         while !pending.is_empty() {
             let group = trials.next(pending.clone(), false);
@@ -126,7 +150,7 @@ mod tests {
             );
             trials.have_lived();
         }
-        assert_eq!(sizes, [1, 2, 4, 2]);
+        assert_eq!(sizes, [1, 1, 1, 1, 2, 4, 2]);
     }
 
     #[test]
@@ -138,6 +162,27 @@ mod tests {
         ];
         let group = Trials::default().next(pending.into(), false);
         assert_eq!((group.size, ids(&group)), (2, vec!["c", "a"]));
+    }
+
+    #[test]
+    fn what_died_in_a_group_of_two_is_alone_the_next_time_however_well_others_do() {
+        let mut trials = Trials::default();
+        let fresh = (0..4).map(|n| suspect(&format!("fresh {n}"), 0, 1, 0));
+        let mut pending: Vec<_> = fresh.collect();
+        pending.extend(["a", "b"].map(|id| suspect(id, 0, 2, 1)));
+        while !pending.is_empty() {
+            let group = trials.next(pending.clone(), false);
+            pending.retain(|record| !group.suspects.contains(record));
+            if group
+                .suspects
+                .iter()
+                .any(|record| record.id().as_str() < "f")
+            {
+                assert_eq!(group.suspects.len(), 1, "{:?}", ids(&group));
+            }
+            begin(&mut trials, &group);
+            trials.have_lived();
+        }
     }
 
     #[test]
