@@ -55,7 +55,8 @@ pub(super) fn lost(record: &Record, lost: &Lost, now: Timestamp) -> Verdict {
     };
     let mut next = record.clone();
     next.lease = None;
-    next.interrupted = true;
+    // A cleanup leg begins no step that could be in doubt.
+    next.interrupted |= !matches!(record.closing, Some(Closing::Running { .. }));
     next.stalled += u32::from(lost.alone);
     next.suspect = Some(Suspect {
         deaths: record.suspect.map_or(0, |suspect| suspect.deaths) + 1,

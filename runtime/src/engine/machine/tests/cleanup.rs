@@ -136,3 +136,32 @@ fn what_expired_cleans_up_before_it_is_buried() {
     let closed = after(&closing, leg(2, finished()), at(10_002));
     assert!(matches!(closed.life, Life::Tombstone(_)));
 }
+
+#[test]
+fn the_death_of_a_leg_leaves_its_step_in_doubt() {
+    let cancelled = after(
+        &after(&created_with_cleanup(), cancel(), at(5)),
+        death("a", false),
+        at(6),
+    );
+    assert!(cancelled.interrupted);
+    let cleaning = after(&cancelled, claim(), at(7));
+    let lost = after(&cleaning, death("b", false), at(8));
+    assert!(lost.interrupted, "nobody has found out meanwhile");
+}
+
+#[test]
+fn the_death_of_a_cleanup_leg_puts_no_step_in_doubt() {
+    let cancelled = after(&parked_with_cleanup(), cancel(), at(5));
+    let cleaning = after(&cancelled, claim(), at(6));
+    let lost = after(&cleaning, death("b", false), at(7));
+    assert!(!lost.interrupted, "a cleanup leg begins no step");
+}
+
+fn created_with_cleanup() -> Record {
+    let mut record = created();
+    let mut origin = (*record.origin).clone();
+    origin.cleans_up = true;
+    record.origin = origin.into();
+    record
+}
