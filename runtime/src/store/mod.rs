@@ -86,7 +86,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Arc<Record>>, StoreError>>;
 
-    /// Forgets a worker that is dead and holds nothing any more.
+    /// Forgets a worker that is dead and holds nothing any more. One that may still wake up and claim
+    /// again is not forgotten: nobody would notice its death then.
     fn dismiss<'a>(&'a self, worker: &'a str) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// Up to `limit` records of any pool whose [`alarm_at`](Index::alarm_at) has come, longest due

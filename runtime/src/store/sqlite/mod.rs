@@ -372,6 +372,9 @@ impl Store for SqliteStore {
 
     fn dismiss<'a>(&'a self, worker: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
+            if !self.shared.workers.is_gone(worker) {
+                return Ok(());
+            }
             let dismissed = Write::Dismiss(worker.to_owned());
             let forgotten = self.shared.writer.write(dismissed).await?;
             self.shared.workers.dismissed(worker, forgotten);

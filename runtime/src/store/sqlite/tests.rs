@@ -85,3 +85,66 @@ fn a_store_goes_on_after_the_runtime_that_used_it() {
         assert!(store.load(&"a".into()).await.unwrap().is_some());
     });
 }
+
+/// Another process that holds the lock of the worker of the samples, and beat once.
+fn other_process(store: &SqliteStore) -> std::fs::File {
+    let mut folder = store.shared.path.clone().into_os_string();
+    folder.push("-workers");
+    std::fs::create_dir_all(&folder).unwrap();
+    let lock = std::fs::File::create(Path::new(&folder).join("worker")).unwrap();
+    lock.lock().unwrap();
+    beat(store);
+    lock
+}
+
+fn beat(store: &SqliteStore) {
+    store.shared.writer.with_connection(|connection| {
+        connection.execute(statement::BEAT, ["worker"]).unwrap();
+    });
+}
+
+/// Waits until the worker of the samples is told to be dead, this way.
+async fn dead(store: &SqliteStore, certain: bool) {
+    let mut upto = 0;
+    loop {
+        let deaths = store.deaths(upto);
+        let deaths = tokio::time::timeout(Duration::from_secs(20), deaths);
+        let deaths = deaths.await.expect("it is dead").unwrap();
+        upto = deaths.upto;
+        let mut workers = deaths.workers.iter();
+        if workers.any(|dead| dead.name == "worker" && dead.certain == certain) {
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_worker_that_was_only_silent_is_known_until_its_process_is_gone() {
+    let (_folder, store) = store().await;
+    store.beat_every(Duration::from_millis(10));
+    let _life = store.enlist("observer").await.unwrap();
+    let lock = other_process(&store);
+    dead(&store, false).await;
+    // All was taken from it. Then it wakes up and claims again, and dies before its next beat.
+    store.dismiss("worker").await.unwrap();
+    store.insert(Creation::new(record("a"))).await.unwrap();
+    drop(lock);
+    dead(&store, true).await;
+    assert_eq!(store.held("worker", 9).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn what_a_silent_worker_takes_while_it_is_dismissed_is_taken_from_it_again() {
+    let (_folder, store) = store().await;
+    store.beat_every(Duration::from_millis(10));
+    let _life = store.enlist("observer").await.unwrap();
+    let lock = other_process(&store);
+    dead(&store, false).await;
+    // It woke up and claimed after all was taken from it and before it is dismissed.
+    store.insert(Creation::new(record("a"))).await.unwrap();
+    store.dismiss("worker").await.unwrap();
+    beat(&store);
+    drop(lock);
+    dead(&store, true).await;
+    assert_eq!(store.held("worker", 9).await.unwrap().len(), 1);
+}

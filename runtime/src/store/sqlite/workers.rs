@@ -142,8 +142,15 @@ impl Workers {
         })
     }
 
-    /// All that this version can read was taken from a dead worker, which is forgotten if that was
-    /// everything.
+    /// Whether the worker can never claim anything again: its process is gone, or nobody can tell any
+    /// more. One that is only silent is known for as long as its process may wake up.
+    pub(super) fn is_gone(&self, name: &str) -> bool {
+        let is_certain = matches!(self.state().dead.get(name), Some(Some(_)));
+        is_certain || !self.lock_of(name).exists()
+    }
+
+    /// All that this version can read was taken from a worker that is gone, which is forgotten if that
+    /// was everything.
     pub(super) fn dismissed(&self, name: &str, forgotten: bool) {
         let mut state = self.state();
         let is_gone = matches!(state.dead.remove(name), Some(Some(_)));
@@ -262,7 +269,8 @@ impl Workers {
         Ok(())
     }
 
-    /// Those that were silent for too long, and no others.
+    /// Those that were silent for too long, and no others. They are told of again at each beat: one may
+    /// have woken up for a moment, and taken something.
     fn silent(&self, silent: &[String]) {
         let is_silent = |name: &String| silent.contains(name);
         let mut state = self.state();
@@ -272,7 +280,11 @@ impl Workers {
         let known =
             |name: &String| state.dead.contains_key(name) || state.left_alone.contains(name);
         let new: Vec<_> = silent.iter().filter(|name| !known(name)).cloned().collect();
+        let again = state.dead.values().any(Option::is_none);
         drop(state);
+        if again {
+            self.deaths.send_modify(|number| *number += 1);
+        }
         for name in new {
             tracing::warn!(
                 worker = name,
