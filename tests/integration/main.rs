@@ -36,6 +36,7 @@ mod listening;
 mod live;
 mod logs;
 mod malformed;
+mod model;
 mod over;
 mod panics;
 mod parity;

@@ -1,0 +1,213 @@
+//! What must hold, whatever happened.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{
+    client::{Answer, Client},
+    history::{Life, Line, What},
+    rows::Row,
+};
+
+/// Checks everything, and tells how many effects were begun by processes that had been overtaken.
+pub(super) fn all(history: &[Line], rows: &[Row], client: &Client) -> u32 {
+    ends(history, rows);
+    journals(rows);
+    values(history);
+    at_most_once(history);
+    answers(history, rows, client);
+    cleanups(history, rows);
+    for (id, task) in &client.tasks {
+        assert!(rows.iter().any(|row| row.id == *id), "{id} is lost");
+        if let Some(end) = &task.end {
+            let row = rows.iter().find(|row| row.id == *id).unwrap();
+            assert_eq!(row.status(), end, "{id} has another end than was told");
+        }
+    }
+    repeated(history)
+}
+
+/// A task that failed killed its process three times, as far as anybody could see.
+fn ends(history: &[Line], rows: &[Row]) {
+    let killed: HashSet<Life> = history
+        .iter()
+        .filter(|line| line.what == What::Killed)
+        .map(|line| line.life)
+        .collect();
+    for row in rows {
+        assert!(
+            row.record.get("not_cleaned").is_none(),
+            "not cleaned: {row:#?}"
+        );
+        if row.status() != "failed" {
+            continue;
+        }
+        let reason = row.record.to_string();
+        assert!(reason.contains("\"stalled\""), "{row:#?}");
+        let legs = history
+            .iter()
+            .filter(|line| line.task == row.id && line.what == What::Leg);
+        let with_kill = legs.filter(|leg| killed.contains(&leg.life)).count();
+        assert!(with_kill >= 3, "it was given up too early: {row:#?}");
+    }
+}
+
+/// Nothing ends twice in a journal.
+fn journals(rows: &[Row]) {
+    for row in rows {
+        let answered = [row.keys("answered"), row.keys("timed_out")].concat();
+        let kinds = ["step", "began", "group", "member", "cleanup", "asked"];
+        for keys in kinds.iter().map(|kind| row.keys(kind)).chain([answered]) {
+            let different: HashSet<_> = keys.iter().collect();
+            assert_eq!(different.len(), keys.len(), "twice in a journal: {row:#?}");
+        }
+    }
+}
+
+/// Every leg goes on with the same values, and the other side is given the same keys.
+fn values(history: &[Line]) {
+    let mut got = HashMap::new();
+    let mut keys = HashMap::new();
+    for line in history {
+        match &line.what {
+            What::Got { key, value } => {
+                let before = got.entry((&line.task, key)).or_insert(value);
+                assert_eq!(*before, value, "another value than before: {line:?}");
+            }
+            What::Begin {
+                key, idempotency, ..
+            } => {
+                let before = keys.entry((&line.task, key)).or_insert(idempotency);
+                assert_eq!(*before, idempotency, "another key than before: {line:?}");
+            }
+            _ => {}
+        }
+    }
+}
+
+fn at_most_once(history: &[Line]) {
+    let mut begun = HashSet::new();
+    for line in history {
+        if let What::Begin {
+            key, once: true, ..
+        } = &line.what
+        {
+            assert!(begun.insert((&line.task, key)), "begun twice: {line:?}");
+        }
+    }
+}
+
+/// Nothing begins again after its outcome was journaled. A process that was stopped for so long that
+/// others took its task may begin one more effect before it notices: nobody can hold it back.
+fn repeated(history: &[Line]) -> u32 {
+    let mut overtaken = 0;
+    let mut done = HashSet::new();
+    for (place, line) in history.iter().enumerate() {
+        match &line.what {
+            What::Got { key, .. } => drop(done.insert((&line.task, key))),
+            What::Begin { key, .. } if done.contains(&(&line.task, key)) => {
+                let before = &history[..place];
+                assert!(was_overtaken(before, line), "begun again: {line:?}");
+                overtaken += 1;
+            }
+            _ => {}
+        }
+    }
+    overtaken
+}
+
+/// Whether another leg began after this one, while its process stood still or could not write.
+fn was_overtaken(before: &[Line], line: &Line) -> bool {
+    let own = before
+        .iter()
+        .position(|other| other.leg == line.leg)
+        .unwrap();
+    let since = &before[own + 1..];
+    let other = since
+        .iter()
+        .any(|other| other.task == line.task && other.what == What::Leg);
+    let stood_still = since.iter().any(|other| match other.what {
+        What::Continued => other.life == line.life,
+        What::Freed => true,
+        _ => false,
+    });
+    other && stood_still
+}
+
+/// An answer that was acknowledged is the one that is used. Where a question has a deadline, and the
+/// clocks of the servers are not the same, one of them may take an answer that is late for the other.
+fn answers(history: &[Line], rows: &[Row], client: &Client) {
+    let used: HashMap<_, _> = history
+        .iter()
+        .filter_map(|line| match &line.what {
+            What::Got { key, value } => Some(((line.task.as_str(), key.as_str()), value)),
+            _ => None,
+        })
+        .collect();
+    for (id, task) in &client.tasks {
+        for (question, answers) in &task.answers {
+            // `ask 3`, or `part/ask 3`.
+            let (in_part, place) = question.split_once("ask ").unwrap();
+            let key = if in_part.is_empty() {
+                place.to_owned()
+            } else {
+                format!("{place}/answer")
+            };
+            let Some(used) = used.get(&(id.as_str(), key.as_str())) else {
+                let ended = task.end.as_deref();
+                assert_ne!(
+                    ended,
+                    Some("completed"),
+                    "{id} used no answer to {question}"
+                );
+                continue;
+            };
+            let plan = rows.iter().find(|row| row.id == *id).unwrap().plan();
+            let op = &plan[place.parse::<usize>().unwrap()];
+            let has_deadline = op["Ask"]["timeout"].is_u64();
+            if *used == "timed out" {
+                assert!(has_deadline, "{id}: {question} has no deadline");
+                continue;
+            }
+            let taken = answers.iter().find(|answer| answer.value == **used);
+            let taken = taken.unwrap_or_else(|| panic!("{id} used {used}, which nobody said"));
+            let earlier = |other: &&Answer| other.acknowledged.is_some_and(|at| at < taken.sent);
+            assert!(
+                has_deadline || !answers.iter().any(|other| earlier(&other)),
+                "{id} used {used}, but another answer was acknowledged before"
+            );
+        }
+    }
+}
+
+/// What was reserved is given back, once that is in the journal.
+fn cleanups(history: &[Line], rows: &[Row]) {
+    let undone: HashSet<_> = history
+        .iter()
+        .filter_map(|line| match &line.what {
+            What::End { key, .. } => Some((line.task.as_str(), key.as_str())),
+            _ => None,
+        })
+        .collect();
+    for row in rows.iter().filter(|row| row.status() != "failed") {
+        let reserved = row.plan().iter().enumerate();
+        let reserved = reserved.filter(|(_, op)| op.get("Reserve").is_some());
+        let count = row
+            .keys("step")
+            .iter()
+            .filter(|key| key.starts_with("reserve"))
+            .count();
+        for (place, _) in reserved.take(count) {
+            let undo = format!("undo {place}");
+            assert!(
+                undone.contains(&(row.id.as_str(), undo.as_str())),
+                "{undo} is missing: {row:#?}"
+            );
+        }
+        let undos = row
+            .keys("cleanup")
+            .iter()
+            .filter(|key| key.starts_with("undo"))
+            .count();
+        assert_eq!(undos, count, "reserved and given back: {row:#?}");
+    }
+}
