@@ -2,7 +2,7 @@
 
 use std::{ops::Range, time::Duration};
 
-/// The same throws for the same seed (SplitMix64).
+/// The same throws for the same seed (`SplitMix64`).
 pub(super) struct Dice(u64);
 
 impl Dice {
@@ -30,7 +30,11 @@ impl Dice {
         self.within(0..chances) == 0
     }
 
+    pub(super) fn index(&mut self, length: u64) -> usize {
+        usize::try_from(self.within(0..length)).unwrap()
+    }
+
     pub(super) fn server(&mut self) -> usize {
-        usize::from(self.one_in(2))
+        self.index(2)
     }
 }

@@ -40,7 +40,12 @@ pub(super) enum Op {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fault {
     /// Killed, and started again after a while.
-    Kill { server: usize, down: Duration },
+    Kill {
+        server: usize,
+        down: Duration,
+        /// Also where it is stopped.
+        stopped: bool,
+    },
     /// Stopped, and continued after a while.
     Stop { server: usize, still: Duration },
     /// Another program keeps the file locked.
@@ -77,6 +82,8 @@ impl Script {
     pub(super) fn new(seed: u64, length: Duration) -> Self {
         let mut dice = Dice::new(seed);
         let whole = u64::try_from(length.as_millis()).unwrap();
+        // Where less is killed, more lives long enough to be taken for dead, and to wake up again.
+        let (kills, stops) = [(400, 3_000), (700, 1_200), (2_500, 600)][dice.index(3)];
         let mut acts = Vec::new();
         let mut add = |dice: &mut Dice, every: u64, act: &mut dyn FnMut(&mut Dice) -> Act| {
             for _ in 0..whole.div_ceil(every) {
@@ -91,13 +98,14 @@ impl Script {
             server: dice.server(),
             which: dice.throw(),
         });
-        add(&mut dice, 500, &mut |dice| {
+        add(&mut dice, kills, &mut |dice| {
             Act::Fault(Fault::Kill {
                 server: dice.server(),
                 down: dice.millis(0..600),
+                stopped: dice.one_in(4),
             })
         });
-        add(&mut dice, 1_500, &mut |dice| {
+        add(&mut dice, stops, &mut |dice| {
             let long = dice.one_in(2);
             let still = dice.millis(if long { 2_000..3_500 } else { 50..700 });
             let server = dice.server();

@@ -35,6 +35,8 @@ pub(super) struct Counts {
     pub(super) ends: u32,
     /// Requests that were answered with an error.
     pub(super) refused: u32,
+    /// Workers that were taken for dead because they were silent.
+    pub(super) silent: u32,
     /// Effects that a stopped process began when it went on, after others had taken its task.
     pub(super) overtaken: u32,
 }
@@ -52,6 +54,7 @@ impl Counts {
         self.cancels += other.cancels;
         self.ends += other.ends;
         self.refused += other.refused;
+        self.silent += other.silent;
         self.overtaken += other.overtaken;
     }
 }
@@ -76,7 +79,15 @@ pub(super) fn run(seed: u64, length: Duration, folder: &Path) -> Counts {
             match act {
                 Act::Call { server, plan } => client.call(&mut servers, server, &plan),
                 Act::Cancel { server, which } => client.cancel(&mut servers, server, which),
-                Act::Fault(Fault::Kill { server, down }) => servers.kill(server, down),
+                Act::Fault(Fault::Kill {
+                    server,
+                    down,
+                    stopped,
+                }) => {
+                    if stopped || servers.running(server).is_some() {
+                        servers.kill(server, down);
+                    }
+                }
                 Act::Fault(Fault::Stop { server, still }) => servers.stop(server, still),
                 Act::Fault(Fault::Jump { server, by }) => servers.jump(server, by),
                 Act::Fault(Fault::Lock { held }) => {
@@ -118,6 +129,7 @@ pub(super) fn run(seed: u64, length: Duration, folder: &Path) -> Counts {
     counts.kills = servers.kills;
     counts.stops = servers.stops;
     counts.jumps = servers.jumps;
+    counts.silent = servers.silent();
     counts.ends = servers.ends;
     counts.cancels = client.cancels;
     counts.refused = client.refused;

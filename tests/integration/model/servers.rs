@@ -30,7 +30,7 @@ pub(super) struct Server {
 
 /// Both, and how often something was done to them.
 pub(super) struct Servers {
-    pub(super) servers: [Server; 2],
+    each: [Server; 2],
     lives: Life,
     folder: PathBuf,
     disk: PathBuf,
@@ -55,7 +55,7 @@ impl Servers {
             ahead: 0,
         };
         Self {
-            servers: [server(0), server(1)],
+            each: [server(0), server(1)],
             lives: 0,
             folder: folder.into(),
             disk: disk.path().into(),
@@ -70,7 +70,7 @@ impl Servers {
 
     /// One that takes requests, if it runs.
     pub(super) fn running(&mut self, number: usize) -> Option<(Life, &mut Process)> {
-        let server = &mut self.servers[number];
+        let server = &mut self.each[number];
         if server.stopped.is_some() {
             return None;
         }
@@ -81,11 +81,11 @@ impl Servers {
     pub(super) fn look(&mut self) {
         for number in 0..2 {
             let now = Instant::now();
-            let server = &mut self.servers[number];
+            let server = &mut self.each[number];
             if server.stopped.is_some_and(|until| until <= now) {
                 self.go_on(number);
             }
-            let server = &mut self.servers[number];
+            let server = &mut self.each[number];
             if let Some(process) = &mut server.process {
                 if process.has_ended() {
                     let excused = self.excused.is_some_and(|at| at.elapsed().as_secs() < 8);
@@ -103,7 +103,7 @@ impl Servers {
     fn start(&mut self, number: usize) {
         self.lives += 1;
         let clock = self.clock(number);
-        let server = &mut self.servers[number];
+        let server = &mut self.each[number];
         server.life = self.lives;
         let variables = [
             (child::DISK, self.disk.clone().into_os_string()),
@@ -117,7 +117,7 @@ impl Servers {
     }
 
     pub(super) fn kill(&mut self, number: usize, down: Duration) {
-        let server = &mut self.servers[number];
+        let server = &mut self.each[number];
         let Some(mut process) = server.process.take() else {
             return;
         };
@@ -129,7 +129,7 @@ impl Servers {
     }
 
     pub(super) fn stop(&mut self, number: usize, still: Duration) {
-        let server = &mut self.servers[number];
+        let server = &mut self.each[number];
         if let (Some(process), None) = (&mut server.process, server.stopped) {
             self.history.fault(server.life, What::Stopped);
             process.signal("STOP");
@@ -139,7 +139,7 @@ impl Servers {
     }
 
     fn go_on(&mut self, number: usize) {
-        let server = &mut self.servers[number];
+        let server = &mut self.each[number];
         server.stopped = None;
         if let Some(process) = &mut server.process {
             process.signal("CONT");
@@ -148,7 +148,7 @@ impl Servers {
     }
 
     pub(super) fn jump(&mut self, number: usize, by: i64) {
-        self.servers[number].ahead += by;
+        self.each[number].ahead += by;
         self.set_clock(number);
         self.jumps += 1;
     }
@@ -156,7 +156,7 @@ impl Servers {
     fn set_clock(&self, number: usize) {
         let path = self.clock(number);
         let next = path.with_extension("next");
-        fs::write(&next, self.servers[number].ahead.to_string()).unwrap();
+        fs::write(&next, self.each[number].ahead.to_string()).unwrap();
         fs::rename(next, path).unwrap();
     }
 
@@ -164,13 +164,21 @@ impl Servers {
         self.folder.join(format!("clock-{number}"))
     }
 
+    /// How often a worker was silent for too long, as the logs tell.
+    pub(super) fn silent(&self) -> u32 {
+        let logs = (1..=self.lives).map(|life| self.folder.join(format!("log-{life}")));
+        let silent = logs.filter_map(|log| fs::read_to_string(log).ok());
+        let silent = silent.map(|log| log.matches("a worker is silent").count());
+        u32::try_from(silent.sum::<usize>()).unwrap()
+    }
+
     /// Ends all faults. The clocks show a time behind all that they ever showed.
     pub(super) fn rest(&mut self) {
         for number in 0..2 {
-            if self.servers[number].stopped.is_some() {
+            if self.each[number].stopped.is_some() {
                 self.go_on(number);
             }
-            self.servers[number].ahead = 20 * 3_600_000;
+            self.each[number].ahead = 20 * 3_600_000;
             self.set_clock(number);
         }
     }
