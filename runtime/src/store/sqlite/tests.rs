@@ -104,6 +104,10 @@ fn beat(store: &SqliteStore) {
 }
 
 /// Waits until the worker of the samples is told to be dead, this way.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "other processes have no virtual clock"
+)]
 async fn dead(store: &SqliteStore, certain: bool) {
     let mut upto = 0;
     loop {
