@@ -37,6 +37,13 @@ const BEAT: Duration = Duration::from_secs(5);
 /// How often it is tried to make a lock in a folder that others remove.
 const TRIES: u32 = 100;
 
+/// The workers of this process, on whatever file. None of them is dead, whatever the others hear.
+static LIVING: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+fn living() -> MutexGuard<'static, BTreeSet<String>> {
+    LIVING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// What a process knows of the workers on a file.
 #[derive(Debug)]
 pub(super) struct Workers {
@@ -107,6 +114,7 @@ impl Workers {
         // Behind the lock: whoever finds the name finds it locked.
         beat(&connection, [name]).map_err(fail)?;
         self.state().own.insert(name.into());
+        living().insert(name.into());
         let alive = Alive {
             workers: self.clone(),
             name: name.into(),
@@ -230,7 +238,7 @@ impl Workers {
             let others = beat(connection, own.iter().map(String::as_str))
                 .and_then(|()| others(connection, &own));
             match others {
-                Ok(others) => self.silent(&liveness.beat(others)),
+                Ok(others) => self.silent(liveness.beat(others)),
                 Err(error) => {
                     tracing::warn!(%error, "a heartbeat failed");
                     liveness.missed();
@@ -271,7 +279,8 @@ impl Workers {
 
     /// Those that were silent for too long, and no others. They are told of again at each beat: one may
     /// have woken up for a moment, and taken something.
-    fn silent(&self, silent: &[String]) {
+    fn silent(&self, mut silent: Vec<String>) {
+        silent.retain(|name| !living().contains(name));
         let is_silent = |name: &String| silent.contains(name);
         let mut state = self.state();
         state
@@ -304,8 +313,9 @@ impl Drop for Alive {
     /// Waits until the connection of the thread is closed: SQLite clears its log away with the last
     /// one.
     fn drop(&mut self) {
-        let mut state = self.workers.state();
         let name = mem::take(&mut self.name);
+        living().remove(&name);
+        let mut state = self.workers.state();
         state.own.remove(&name);
         if let Some(lock) = self.lock.take() {
             state.gone.push((name, lock));
