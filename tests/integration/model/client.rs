@@ -142,6 +142,8 @@ impl Client {
         params: Value,
         waiting: Waiting,
     ) {
+        let other = servers.running(server).is_none();
+        let server = if other { 1 - server } else { server };
         if let Some((life, process)) = servers.running(server) {
             let id = process.send(method, params);
             self.waiting.insert((life, id), (waiting, Instant::now()));

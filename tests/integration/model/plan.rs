@@ -82,15 +82,26 @@ impl Script {
     pub(super) fn new(seed: u64, length: Duration) -> Self {
         let mut dice = Dice::new(seed);
         let whole = u64::try_from(length.as_millis()).unwrap();
-        // Where less is killed, more lives long enough to be taken for dead, and to wake up again.
-        let (kills, stops) = [(400, 3_000), (700, 1_200), (2_500, 600)][dice.index(3)];
+        // Where less else happens, more lives long enough to be taken for dead, and to wake up again.
+        let moods = [
+            (400, 3_000, 4_000),
+            (700, 1_200, 4_000),
+            (2_500, 600, u64::MAX),
+        ];
+        let (kills, stops, disks) = moods[dice.index(3)];
         let mut acts = Vec::new();
         let mut add = |dice: &mut Dice, every: u64, act: &mut dyn FnMut(&mut Dice) -> Act| {
-            for _ in 0..whole.div_ceil(every) {
+            // At least once, unless it is never.
+            let times = if every == u64::MAX {
+                0
+            } else {
+                whole.div_ceil(every)
+            };
+            for _ in 0..times {
                 acts.push((dice.millis(0..whole), act(dice)));
             }
         };
-        add(&mut dice, 400, &mut |dice| Act::Call {
+        add(&mut dice, 250, &mut |dice| Act::Call {
             server: dice.server(),
             plan: plan(dice),
         });
@@ -106,18 +117,18 @@ impl Script {
             })
         });
         add(&mut dice, stops, &mut |dice| {
-            let long = dice.one_in(2);
+            let long = !dice.one_in(3);
             let still = dice.millis(if long { 2_000..3_500 } else { 50..700 });
             let server = dice.server();
             Act::Fault(Fault::Stop { server, still })
         });
-        add(&mut dice, 4_000, &mut |dice| {
+        add(&mut dice, disks, &mut |dice| {
             let long = dice.one_in(8);
             // Longer than a write waits.
             let held = dice.millis(if long { 5_200..6_500 } else { 100..2_000 });
             Act::Fault(Fault::Lock { held })
         });
-        add(&mut dice, 4_000, &mut |dice| {
+        add(&mut dice, disks, &mut |dice| {
             Act::Fault(Fault::Full {
                 full: dice.millis(200..1_500),
             })
@@ -142,12 +153,12 @@ fn plan(dice: &mut Dice) -> Vec<Op> {
 
 fn op(dice: &mut Dice) -> Op {
     let millis = dice.within(1..200);
-    match dice.within(0..11) {
+    match dice.within(0..12) {
         0..3 => Op::Step {
             millis,
             fails: dice.one_in(5),
         },
-        3 => Op::Once { millis },
+        3 | 11 => Op::Once { millis },
         4 => Op::All {
             members: dice.within(1..5),
             millis,

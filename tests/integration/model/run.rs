@@ -29,6 +29,8 @@ pub(super) struct Counts {
     pub(super) stops: u32,
     pub(super) locks: u32,
     pub(super) full: u32,
+    /// Runs on a disk that cannot be full, as no other could be mounted.
+    pub(super) unmounted: u32,
     pub(super) jumps: u32,
     pub(super) cancels: u32,
     /// Servers that could not begin on a full or locked disk.
@@ -50,6 +52,7 @@ impl Counts {
         self.stops += other.stops;
         self.locks += other.locks;
         self.full += other.full;
+        self.unmounted += other.unmounted;
         self.jumps += other.jumps;
         self.cancels += other.cancels;
         self.ends += other.ends;
@@ -68,6 +71,7 @@ pub(super) fn run(seed: u64, length: Duration, folder: &Path) -> Counts {
     let history = History::new(folder.join("history"));
     let mut counts = Counts {
         runs: 1,
+        unmounted: u32::from(!disk.can_be_full()),
         ..Counts::default()
     };
     let begun = Instant::now();
@@ -86,9 +90,17 @@ pub(super) fn run(seed: u64, length: Duration, folder: &Path) -> Counts {
                 }) => {
                     if stopped || servers.running(server).is_some() {
                         servers.kill(server, down);
+                    } else if servers.running(1 - server).is_some() {
+                        servers.kill(1 - server, down);
                     }
                 }
-                Act::Fault(Fault::Stop { server, still }) => servers.stop(server, still),
+                Act::Fault(Fault::Stop { server, still }) => {
+                    // Mostly somebody is left who can notice it.
+                    let is_short = still < Duration::from_millis(500);
+                    if is_short || servers.running(1 - server).is_some() {
+                        servers.stop(server, still);
+                    }
+                }
                 Act::Fault(Fault::Jump { server, by }) => servers.jump(server, by),
                 Act::Fault(Fault::Lock { held }) => {
                     servers.excused = Some(Instant::now() + held);
