@@ -189,7 +189,7 @@ impl Workers {
             match open(&path, true) {
                 // The last of the others has just removed the folder.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && tries < TRIES => {
-                    tries += 1
+                    tries += 1;
                 }
                 opened => break opened?,
             }
