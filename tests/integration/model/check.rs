@@ -96,18 +96,23 @@ fn at_most_once(history: &[Line]) {
     }
 }
 
-/// Nothing begins again after its outcome was journaled. A process that was stopped for so long that
-/// others took its task may begin one more effect before it notices: nobody can hold it back.
+/// Nothing begins again after its outcome was journaled. A process that stood still, or could not
+/// write, for so long that others took its task may begin one more effect before it notices: nobody can
+/// hold it back.
 fn repeated(history: &[Line]) -> u32 {
     let mut overtaken = 0;
-    let mut done = HashSet::new();
+    let mut done = HashMap::new();
     for (place, line) in history.iter().enumerate() {
         match &line.what {
-            What::Got { key, .. } => drop(done.insert((&line.task, key))),
-            What::Begin { key, .. } if done.contains(&(&line.task, key)) => {
-                let before = &history[..place];
-                assert!(was_overtaken(before, line), "begun again: {line:?}");
-                overtaken += 1;
+            What::Got { key, .. } => {
+                done.entry((&line.task, key)).or_insert(place);
+            }
+            What::Begin { key, .. } => {
+                if let Some(done) = done.get(&(&line.task, key)) {
+                    let excused = was_overtaken(&history[..place], line, *done);
+                    assert!(excused, "begun again: {line:?}");
+                    overtaken += 1;
+                }
             }
             _ => {}
         }
@@ -115,22 +120,22 @@ fn repeated(history: &[Line]) -> u32 {
     overtaken
 }
 
-/// Whether another leg began after this one, while its process stood still or could not write.
-fn was_overtaken(before: &[Line], line: &Line) -> bool {
-    let own = before
-        .iter()
-        .position(|other| other.leg == line.leg)
-        .unwrap();
-    let since = &before[own + 1..];
-    let other = since
-        .iter()
-        .any(|other| other.task == line.task && other.what == What::Leg);
-    let stood_still = since.iter().any(|other| match other.what {
-        What::Continued => other.life == line.life,
-        What::Freed => true,
-        _ => false,
-    });
-    other && stood_still
+/// Whether the process that made `line` stood still when the outcome came, at the place `done`, or
+/// could not write since the leg began. It may have claimed the task before, and begun the leg after.
+fn was_overtaken(before: &[Line], line: &Line, done: usize) -> bool {
+    let of_life =
+        |what: What| move |other: &Line| other.what == what && [line.life, 0].contains(&other.life);
+    let last = |lines: &[Line], what: What| lines.iter().rposition(of_life(what));
+    let stopped = last(&before[..done], What::Stopped);
+    let went_on = last(before, What::Continued);
+    let stood_still = stopped.is_some() && last(&before[..done], What::Continued) < stopped;
+    if stood_still && went_on > stopped {
+        return true;
+    }
+    let own = before.iter().position(|other| other.leg == line.leg);
+    let since = &before[own.unwrap() + 1..];
+    let is_other = |other: &Line| other.task == line.task && other.what == What::Leg;
+    since.iter().any(is_other) && last(since, What::Freed).is_some()
 }
 
 /// An answer that was acknowledged is the one that is used. Where a question has a deadline, and the

@@ -142,8 +142,9 @@ impl Servers {
         let server = &mut self.each[number];
         server.stopped = None;
         if let Some(process) = &mut server.process {
-            process.signal("CONT");
+            // Whatever it does comes behind it.
             self.history.fault(server.life, What::Continued);
+            process.signal("CONT");
         }
     }
 
