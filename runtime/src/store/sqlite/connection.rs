@@ -146,7 +146,11 @@ fn identify(path: &Path, connection: &Connection) -> Result<Content, StoreError>
         let objects = connection.query_row(statement::COUNT_OBJECTS, [], |row| row.get(0))?;
         Ok((number("application_id")?, number("user_version")?, objects))
     };
-    match read().map_err(|error| Failure::new(path, error))? {
+    // At one moment: another process may be creating the store.
+    let moment = connection.is_autocommit();
+    let moment = moment.then(|| connection.unchecked_transaction());
+    let content = moment.transpose().and_then(|_moment| read());
+    match content.map_err(|error| Failure::new(path, error))? {
         (APPLICATION, FORMAT, _) => Ok(Content::Store),
         (APPLICATION, format, _) if format < FORMAT => {
             Err(Unusable::Older(path.into(), format).into())
@@ -206,5 +210,27 @@ fn wait_for_disk(path: &Path, connection: &Connection) -> Result<(), StoreError>
     match set().map_err(|error| Failure::new(path, error))? {
         FULL => Ok(()),
         other => Err(Unusable::NotDurable(path.into(), other).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_another_process_creates_is_nothing_and_then_a_store() {
+        let folder = tempfile::tempdir().unwrap();
+        for round in 0..50 {
+            let path = folder.path().join(format!("{round}.db"));
+            let mut creating = connect(&path, OpenFlags::SQLITE_OPEN_CREATE).unwrap();
+            log_ahead(&path, &creating).unwrap();
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    let looking = connect(&path, OpenFlags::empty()).unwrap();
+                    while identify(&path, &looking).unwrap().is_empty() {}
+                });
+                create(&path, &mut creating).unwrap();
+            });
+        }
     }
 }
