@@ -4,7 +4,8 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    sync::LazyLock,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use serde::{Deserialize, Serialize};
@@ -91,6 +92,15 @@ pub trait Host: fmt::Debug + Send + Sync + 'static {
 
     /// 128 random bits that nobody can guess.
     fn random(&self) -> [u8; 16];
+
+    /// How long it is since some fixed moment, whatever is done to the clock: it goes on while the
+    /// process is stopped. A leg that said nothing to the store for some seconds asks it before the
+    /// next step whether it still may.
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    fn steady(&self) -> Duration {
+        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+        START.elapsed()
+    }
 }
 
 impl dyn Host + '_ {

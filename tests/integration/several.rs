@@ -208,3 +208,67 @@ async fn f17_a_server_that_shuts_down_leaves_the_work_of_another_alone() {
         }
     }
 }
+
+/// The clock of a process that was stopped for a while.
+#[derive(Clone, Debug)]
+struct Stopped {
+    host: VirtualHost,
+    seconds: Arc<AtomicU32>,
+}
+
+impl siding::host::Host for Stopped {
+    fn now(&self) -> siding::host::Timestamp {
+        self.host.now()
+    }
+
+    fn sleep_until(&self, time: siding::host::Timestamp) -> siding::host::BoxFuture<'static, ()> {
+        self.host.sleep_until(time)
+    }
+
+    fn sleep(&self, pause: Duration) -> siding::host::BoxFuture<'static, ()> {
+        self.host.sleep(pause)
+    }
+
+    fn random(&self) -> [u8; 16] {
+        self.host.random()
+    }
+
+    fn steady(&self) -> Duration {
+        Duration::from_secs(self.seconds.load(Relaxed).into())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leg_that_was_stopped_begins_no_step_that_others_have_done_meanwhile() {
+    let (kept, host) = (MemoryStore::new(), VirtualHost::new());
+    let (stopped, healthy) = (App::default(), App::default());
+    let clock = Stopped {
+        host,
+        seconds: Arc::default(),
+    };
+    // It claims the task, and is stopped before its leg begins.
+    let (held, gate) = HookedStore::gated(kept.clone(), |moment| {
+        matches!(moment, crate::support::Moment::Inserted)
+    });
+    let server = Server::new("shop", "1.0.0").state(stopped.clone());
+    let server = server.tools(tools![work, endless]).store(held);
+    let mut first = Wire::with_host(server, clock.clone());
+    let params = json!({ "name": "work", "arguments": { "seconds": 1 } });
+    let call = first.send("tools/call", params).await;
+    gate.reached().await;
+    let operator = Server::new("shop", "1.0.0").store(kept.clone()).host(host);
+    let tasks = operator.tasks();
+    let task = tasks.list(None).await.unwrap().remove(0);
+    let worker = task.index().worker.unwrap().to_owned();
+    let mistaken = HookedStore::new(kept.clone(), |_| Box::pin(async {})).believing_dead(worker);
+    let server = Server::new("shop", "1.0.0").state(healthy.clone());
+    let server = server.tools(tools![work, endless]).store(mistaken);
+    let mut second = Wire::with_host(server, host);
+    second.until(task.id().as_str(), "input_required").await;
+    clock.seconds.store(60, Relaxed);
+    gate.open();
+    first.receive(call).await.unwrap();
+    sleep(Duration::from_secs(5)).await;
+    let begun = (stopped.begun.load(Relaxed), healthy.begun.load(Relaxed));
+    assert_eq!(begun, (0, 1));
+}

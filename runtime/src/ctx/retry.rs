@@ -90,7 +90,9 @@ where
                 // It may have run when the leg before this one ended.
                 Err(leg.cut_off(&key))
             } else {
+                let under_way = leg.effect_begins();
                 let ended = future.await.into_result();
+                under_way.ended();
                 let ended = ended.map_err(|error| leg.disclose(error));
                 let (entry, ended) = Entry::ended(Kind::Member, &key, ended, leg.value_limit());
                 keep(leg, entry, ended).await

@@ -162,7 +162,10 @@ where
             let ended = if begun {
                 Err(ToolError::unknown(&key))
             } else {
-                effect.await.map_err(|error| leg.disclose(error))
+                let under_way = leg.effect_begins();
+                let ended = effect.await;
+                under_way.ended();
+                ended.map_err(|error| leg.disclose(error))
             };
             let (entry, ended) = Entry::ended(plan.kind, &key, ended, leg.value_limit());
             keep(leg, entry, ended).await

@@ -202,8 +202,9 @@ impl Shared {
     /// Writes the execution as a task whose leg goes on.
     async fn create_task(&self, leg: &Arc<Leg>, call: &Attended) -> Result<Arc<Record>, Unwritten> {
         let record = Arc::new(self.created(call, Delivery::Task).await?);
+        let since = self.host().steady();
         self.write(record.clone(), leg.pending()).await?;
-        leg.take_hold(self.hold(record.clone()));
+        leg.take_hold(self.hold(record.clone(), since));
         Ok(record)
     }
 
@@ -224,6 +225,7 @@ impl Shared {
             parking,
             round,
             told: leg.take_told(),
+            cut_off: leg.is_cut_off(),
         };
         let now = self.host().now();
         if record.is_expired(now) {
@@ -256,6 +258,10 @@ impl Shared {
         journal: Vec<Entry>,
     ) -> Result<(), Unwritten> {
         let store = &self.ledger.store;
+        if self.adrift().unwanted.contains(record.id()) {
+            let error = "an earlier try to write it is not undone yet";
+            return Err(Unwritten::Failed(StoreError::new(error)));
+        }
         let creation = Creation {
             record: record.clone(),
             journal,

@@ -235,8 +235,9 @@ impl Shared {
         let lease = self.lease().await.map_err(|error| store_failed(&error))?;
         let record = Record::created(origin, Delivery::Task, ttl_ms, lease);
         let record = Arc::new(record);
+        let since = self.host().steady();
         self.write(record.clone(), Vec::new()).await?;
-        self.spawn_leg(Claimed::unattended(record.clone(), Vec::new()));
+        self.spawn_leg(Claimed::unattended(record.clone(), Vec::new(), since));
         Ok(record)
     }
 

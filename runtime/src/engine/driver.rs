@@ -45,11 +45,16 @@ pub(super) async fn drive(shared: Arc<Shared>) {
     }
 }
 
+/// Executions by the versions that cannot be read here.
+type LeftAlone = HashMap<TaskId, u64>;
+
 /// What the driver knows that is in no store.
 #[derive(Default)]
 struct Driver {
     /// The versions of those whose journals cannot be read here.
-    left_alone: HashMap<TaskId, u64>,
+    left_alone: LeftAlone,
+    /// The last write that was looked at; what comes behind it is looked at also after a failure.
+    seen: Option<u64>,
     trials: Trials,
     /// Ends a trial in which nothing died, or the patience with one that does not get its turn.
     moment: Option<BoxFuture<'static, ()>>,
@@ -64,38 +69,42 @@ impl Driver {
         // From here on others notice if this worker dies.
         shared.lease().await?;
         let store = &shared.ledger.store;
-        let mut deaths = 0;
         // Whatever is written from here on ends the wait.
-        let mut seen = store.position().await?;
+        let seen = match self.seen {
+            Some(seen) => seen,
+            None => store.position().await?,
+        };
+        self.seen = Some(seen);
+        // They go on while there is work: under a load without end, too, deaths and cancels are heard.
+        let (mut deaths, mut changes) = (store.deaths(0), store.changes(seen));
         loop {
+            if shared.closing.is_cancelled() {
+                return Ok(());
+            }
             // What becomes due behind this moment is waited for, so none is between the two.
-            let looked = loop {
-                if shared.closing.is_cancelled() {
-                    return Ok(());
-                }
-                let now = shared.host().now();
-                if !(shared.sweep().await?
-                    | self.claims(shared, now).await?
-                    | alarms(shared, now).await?)
-                {
-                    break now;
-                }
+            let now = shared.host().now();
+            let worked = shared.sweep().await?
+                | self.claims(shared, now).await?
+                | alarms(shared, &self.left_alone, now).await?;
+            let due = match worked {
+                true => None,
+                false => store.next_due(&shared.pool, now).await?,
             };
-            let due = store.next_due(&shared.pool, looked).await?;
             tokio::select! {
                 // A server that stops claims nothing any more, whatever is due in the same moment.
                 biased;
                 () = shared.closing.cancelled() => return Ok(()),
-                died = store.deaths(deaths) => {
+                died = &mut deaths => {
                     let died = died?;
                     shared.recover(&died.workers).await?;
-                    deaths = died.upto;
+                    deaths = store.deaths(died.upto);
                 }
-                changes = store.changes(seen) => {
-                    let changes = changes?;
-                    seen = changes.upto;
-                    stop_ended(shared, &changes.ids).await?;
+                changed = &mut changes => {
+                    let changed = changed?;
+                    stop_ended(shared, &changed.ids).await?;
                     self.look_at_trials(shared).await?;
+                    self.seen = Some(changed.upto);
+                    changes = store.changes(changed.upto);
                 }
                 () = reached(&mut self.moment) => {
                     self.moment = None;
@@ -104,6 +113,7 @@ impl Driver {
                 }
                 () = shared.wake.notified() => {}
                 () = shared.host().reached(due) => {}
+                () = std::future::ready(()), if worked => {}
             }
         }
     }
@@ -127,7 +137,7 @@ impl Driver {
             let is_all = runnable.len() < limit;
             let readable = runnable
                 .into_iter()
-                .filter(|record| !self.leaves_alone(record));
+                .filter(|record| !leaves_alone(&self.left_alone, record));
             let (suspects, innocent): (Vec<_>, Vec<_>) =
                 readable.partition(|record| record.suspect.is_some());
             let group = self.next_trial(shared, suspects);
@@ -143,6 +153,7 @@ impl Driver {
             trial: Some(group.size),
             ..lease.clone()
         };
+        let since = shared.host().steady();
         let claim = |lease: &Lease, record: Arc<Record>| {
             let lease = lease.clone();
             async move { (record.clone(), shared.claim(record, lease).await) }
@@ -165,7 +176,7 @@ impl Driver {
                     if index >= count {
                         began.push((record.id().clone(), record.fence));
                     }
-                    shared.spawn_leg(Claimed::unattended(record, journal));
+                    shared.spawn_leg(Claimed::unattended(record, journal, since));
                 }
                 Ok(None) => {}
                 Err(error) if error.is_unreadable() => {
@@ -184,15 +195,11 @@ impl Driver {
         failed.map_or(Ok(some), Err)
     }
 
-    fn leaves_alone(&self, record: &Record) -> bool {
-        let version = self.left_alone.get(record.id());
-        version == Some(&record.version())
-    }
-
     fn next_trial(&mut self, shared: &Shared, suspects: Vec<Arc<Record>>) -> Group {
         if suspects.is_empty() {
             if !self.trials.is_trying() {
                 self.trials.are_over();
+                self.is_impatient = false;
             }
             return Group::default();
         }
@@ -206,6 +213,9 @@ impl Driver {
 
     /// Sees which of those that are tried have made an entry, parked or ended.
     async fn look_at_trials(&mut self, shared: &Shared) -> Result<(), StoreError> {
+        if !self.trials.is_trying() {
+            return Ok(());
+        }
         for (id, fence) in self.trials.under().to_vec() {
             let record = shared.ledger.store.load(&id).await?;
             let still_tried = record.is_some_and(|record| {
@@ -231,18 +241,33 @@ async fn reached(moment: &mut Option<BoxFuture<'static, ()>>) {
 }
 
 /// Ends what is over, and forgets what was over long enough. Tells whether there was any.
-async fn alarms(shared: &Shared, now: Timestamp) -> Result<bool, StoreError> {
-    let alarmed = shared.ledger.store.alarmed(now, BATCH).await?;
-    let alarmed = alarmed.into_iter();
-    // What can still be cleaned up here is claimed instead.
-    let alarmed: Vec<_> = alarmed
-        .filter(|record| !shared.can_clean_up(record))
-        .collect();
-    let some = !alarmed.is_empty();
+async fn alarms(
+    shared: &Shared,
+    left_alone: &LeftAlone,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let mut limit = BATCH;
+    let alarmed: Vec<_> = loop {
+        let alarmed = shared.ledger.store.alarmed(now, limit).await?;
+        let is_all = alarmed.len() < limit;
+        // What can still be cleaned up here is claimed instead.
+        let is_claimed =
+            |record: &Record| shared.can_clean_up(record) && !leaves_alone(left_alone, record);
+        let alarmed = alarmed.into_iter().filter(|record| !is_claimed(record));
+        let alarmed: Vec<_> = alarmed.take(BATCH).collect();
+        if is_all || !alarmed.is_empty() {
+            break alarmed;
+        }
+        limit *= 4;
+    };
     // One record that the store cannot write keeps the others from nothing.
     let done = join_all(alarmed.iter().map(|record| alarm(shared, record, now))).await;
     done.into_iter().collect::<Result<Vec<()>, _>>()?;
-    Ok(some)
+    Ok(!alarmed.is_empty())
+}
+
+fn leaves_alone(left_alone: &LeftAlone, record: &Record) -> bool {
+    left_alone.get(record.id()) == Some(&record.version())
 }
 
 async fn alarm(shared: &Shared, record: &Arc<Record>, now: Timestamp) -> Result<(), StoreError> {
@@ -272,7 +297,8 @@ async fn stop_ended(shared: &Shared, ids: &[TaskId]) -> Result<(), StoreError> {
         let record = shared.ledger.store.load(&id).await?;
         let goes_on = record.is_some_and(|record| {
             let is_over = record.status().is_terminal() || record.is_expired(now);
-            record.fence == fence && !is_over
+            let is_ours = record.worker() == Some(&shared.worker);
+            record.fence == fence && is_ours && !is_over
         });
         if !goes_on {
             shared.raise_if(&id, fence);

@@ -1,7 +1,7 @@
 //! A worker's hold on an execution: the fence that it got with its claim.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -29,6 +29,8 @@ pub(crate) struct Hold {
     fence: u64,
     /// The record as this leg last wrote or read it.
     latest: Mutex<Arc<Record>>,
+    /// When the store last said that the fence holds, by the steady clock.
+    confirmed: Mutex<Duration>,
     /// Raised when the process is about to end, and waits for no store any more.
     hurry: CancellationToken,
     /// One write at a time: each has its number.
@@ -44,8 +46,15 @@ struct Writing {
 }
 
 impl Hold {
-    pub(super) fn new(ledger: Ledger, record: Arc<Record>, hurry: CancellationToken) -> Self {
+    /// The hold on `record`, which the store was asked for at `since`.
+    pub(super) fn new(
+        ledger: Ledger,
+        record: Arc<Record>,
+        since: Duration,
+        hurry: CancellationToken,
+    ) -> Self {
         Self {
+            confirmed: since.into(),
             ledger,
             fence: record.fence,
             latest: Mutex::new(record),
@@ -61,7 +70,7 @@ impl Hold {
         self.write_unheard(&mut writing).await?;
         let entries = take();
         if entries.is_empty() {
-            return Ok(());
+            return self.confirm().await;
         }
         writing.unheard = Some(LegEvent::Progressed(entries));
         self.write_unheard(&mut writing).await
@@ -76,12 +85,18 @@ impl Hold {
         }
     }
 
-    pub(super) async fn park(&self, parking: Parking, told: Told) -> Result<(), Fault> {
+    pub(super) async fn park(
+        &self,
+        parking: Parking,
+        told: Told,
+        cut_off: bool,
+    ) -> Result<(), Fault> {
         let round = (!self.latest().is_task()).then(|| self.ledger.random_name());
         let parked = LegEvent::Parked {
             parking,
             round,
             told,
+            cut_off,
         };
         self.write(parked).await
     }
@@ -91,12 +106,12 @@ impl Hold {
         self.write(LegEvent::Detached).await
     }
 
-    pub(super) async fn finish(&self, end: End, told: Told) -> Result<(), Fault> {
-        self.write(LegEvent::Finished { end, told }).await
+    pub(super) async fn finish(&self, end: End, told: Told, cut_off: bool) -> Result<(), Fault> {
+        self.write(LegEvent::Finished { end, told, cut_off }).await
     }
 
-    pub(super) async fn fail(&self, end: End, why: String) -> Result<(), Fault> {
-        self.write(LegEvent::Failed { end, why }).await
+    pub(super) async fn fail(&self, end: End, why: String, cut_off: bool) -> Result<(), Fault> {
+        self.write(LegEvent::Failed { end, why, cut_off }).await
     }
 
     pub(super) async fn drift(&self, drift: Drift) -> Result<(), Fault> {
@@ -127,6 +142,32 @@ impl Hold {
         self.write_unheard(&mut writing).await?;
         writing.unheard = Some(event);
         self.write_unheard(&mut writing).await
+    }
+
+    /// Makes sure that the fence still holds, unless the store has just said so: a process that was
+    /// stopped may have been taken for dead meanwhile.
+    async fn confirm(&self) -> Result<(), Fault> {
+        let now = self.ledger.host.steady();
+        if now.saturating_sub(*self.confirmed()) < STALE {
+            return Ok(());
+        }
+        let id = self.latest().id().clone();
+        let loaded = self.ledger.load(&id).await;
+        match loaded {
+            Ok(record) if record.fence == self.fence && record.lease.is_some() => {
+                *self.confirmed() = now;
+                Ok(())
+            }
+            // The outcome of the step will meet the same store, and is kept.
+            Err(Rejected::Store(_)) => Ok(()),
+            Ok(_) | Err(_) => Err(Fault::Superseded),
+        }
+    }
+
+    fn confirmed(&self) -> MutexGuard<'_, Duration> {
+        self.confirmed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes again and again until the store took it, or the fence is another's. When the process is
@@ -164,6 +205,7 @@ impl Hold {
 
     async fn commit(&self, event: LegEvent, number: u64) -> Result<(), Fault> {
         let fence = self.fence;
+        let asked = self.ledger.host.steady();
         let event = Event::Leg {
             fence,
             number,
@@ -171,6 +213,7 @@ impl Hold {
         };
         match self.ledger.commit(self.latest(), event).await {
             Ok((record, _)) => {
+                *self.confirmed() = asked;
                 let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
                 if record.version() > latest.version() {
                     *latest = record;
@@ -184,6 +227,9 @@ impl Hold {
     }
 }
 
+/// A leg that has not heard from the store for so long asks before its next effect: less than after
+/// what a process that stands still is taken for dead.
+const STALE: Duration = Duration::from_secs(5);
 /// The longest pause between two tries.
 const LONGEST: Duration = Duration::from_secs(2);
 

@@ -94,6 +94,8 @@ struct Adrift {
     held: HashSet<TaskId>,
     /// Those that were not acknowledged to anybody, and are to be removed.
     unwanted: HashSet<TaskId>,
+    /// Dead workers that held more than one, of which some may be taken from them already.
+    crowded: HashSet<String>,
 }
 
 /// What an engine is made of.

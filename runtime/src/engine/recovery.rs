@@ -26,7 +26,11 @@ impl Shared {
     async fn recover_from(&self, dead: &DeadWorker) -> Result<(), StoreError> {
         let store = &self.ledger.store;
         let mut held = store.held(&dead.name, BATCH).await?;
-        let alone = dead.certain && held.len() == 1;
+        if held.len() > 1 {
+            self.adrift().crowded.insert(dead.name.clone());
+        }
+        let crowded = self.adrift().crowded.contains(&dead.name);
+        let alone = dead.certain && held.len() == 1 && !crowded;
         while !held.is_empty() {
             let lost = Lost {
                 worker: dead.name.clone(),
@@ -36,7 +40,9 @@ impl Shared {
             try_join_all(held.into_iter().map(take)).await?;
             held = store.held(&dead.name, BATCH).await?;
         }
-        store.dismiss(&dead.name).await
+        store.dismiss(&dead.name).await?;
+        self.adrift().crowded.remove(&dead.name);
+        Ok(())
     }
 
     /// Puts in order what a store that failed may have left behind. Tells whether there was any.

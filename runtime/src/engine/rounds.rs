@@ -137,6 +137,7 @@ impl Shared {
         caller: &Retrying,
         record: Arc<Record>,
     ) -> Result<bool, Rejection> {
+        let since = self.host().steady();
         let claimed = match self.lease().await {
             Ok(lease) => self.claim(record, lease).await,
             Err(error) => Err(error),
@@ -148,6 +149,7 @@ impl Shared {
         self.spawn_leg(Claimed {
             record,
             journal,
+            since,
             reach: Reach {
                 way: Way::Rounds { detaches },
                 elicits: caller.elicits,

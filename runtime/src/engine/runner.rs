@@ -1,6 +1,6 @@
 //! Runs legs: drives the author's function and writes down what each of its turns came to.
 
-use std::{future::poll_fn, sync::Arc};
+use std::{future::poll_fn, sync::Arc, time::Duration};
 
 use tokio_util::sync::CancellationToken;
 
@@ -50,6 +50,8 @@ pub(super) async fn run_in_call(tool: &Registered, leg: &Arc<Leg>, host: &dyn Ho
 pub(super) struct Claimed {
     pub(super) record: Arc<Record>,
     pub(super) journal: Vec<Entry>,
+    /// When the store was asked for it, by the steady clock.
+    pub(super) since: Duration,
     pub(super) reach: Reach,
     /// Raised when the one who waits for the leg has left; never for a task.
     pub(super) left: CancellationToken,
@@ -57,7 +59,7 @@ pub(super) struct Claimed {
 
 impl Claimed {
     /// A leg that nobody waits for.
-    pub(super) fn unattended(record: Arc<Record>, journal: Vec<Entry>) -> Self {
+    pub(super) fn unattended(record: Arc<Record>, journal: Vec<Entry>, since: Duration) -> Self {
         let way = if record.is_task() {
             Way::Task
         } else {
@@ -67,6 +69,7 @@ impl Claimed {
         Self {
             record,
             journal,
+            since,
             reach: Reach {
                 way,
                 elicits,
@@ -102,6 +105,7 @@ impl Shared {
         let Claimed {
             record,
             journal,
+            since,
             reach,
             left,
         } = claimed;
@@ -121,7 +125,7 @@ impl Shared {
             reach,
             span: span(&record.origin, record.legs()),
             interrupted: record.interrupted,
-            hold: Some(self.hold(record)),
+            hold: Some(self.hold(record, since)),
             closing,
         });
         let running = Running::start(tool, &leg);
@@ -138,10 +142,9 @@ impl Shared {
     ) {
         let Some(hold) = leg.hold() else { return };
         let turn = self.drive_leg(&mut running, leg, hold, left).await;
-        let in_step = leg.is_in_step();
         drop(running);
         let written = match turn {
-            Turn::Dropped => self.let_go(leg, hold, in_step).await,
+            Turn::Dropped => self.let_go(leg, hold).await,
             turn => self.write_down(turn, leg, hold, tool).await,
         };
         if let Err(fault) = written {
@@ -150,7 +153,7 @@ impl Shared {
     }
 
     /// Lets go of an execution whose leg was dropped. What it did is written first.
-    async fn let_go(&self, leg: &Arc<Leg>, hold: &Hold, in_step: bool) -> Result<(), Fault> {
+    async fn let_go(&self, leg: &Arc<Leg>, hold: &Hold) -> Result<(), Fault> {
         hold.settle().await?;
         // A sleep that began goes on while nobody waits for it.
         leg.flush().await;
@@ -160,7 +163,7 @@ impl Shared {
         {
             tracing::warn!(%error, "the last status of a leg is lost");
         }
-        let release = match (leg.is_closing(), in_step) {
+        let release = match (leg.is_closing(), leg.is_cut_off()) {
             (true, _) if !self.hurry.is_cancelled() => Release::OutOfTime,
             (_, true) => Release::Interrupted,
             (_, false) => Release::AtRest,
@@ -189,9 +192,12 @@ impl Shared {
         tool: &Registered,
     ) -> Result<(), Fault> {
         let written = match turn {
-            Turn::Ended(end) => hold.finish(end, leg.take_told()).await,
-            Turn::Panicked(end) => hold.fail(end, "its code panicked".into()).await,
-            Turn::Parked(parking) => hold.park(parking, leg.take_told()).await,
+            Turn::Ended(end) => hold.finish(end, leg.take_told(), leg.is_cut_off()).await,
+            Turn::Panicked(end) => {
+                hold.fail(end, "its code panicked".into(), leg.is_cut_off())
+                    .await
+            }
+            Turn::Parked(parking) => hold.park(parking, leg.take_told(), leg.is_cut_off()).await,
             Turn::Faulted(fault) => Err(fault),
             Turn::Dropped | Turn::Detaching => Ok(()),
         };
@@ -203,7 +209,7 @@ impl Shared {
                     End::Error(error) => error.message.clone().into_owned(),
                     End::Result(_) | End::Cancelled => String::new(),
                 };
-                hold.fail(end, why).await
+                hold.fail(end, why, leg.is_cut_off()).await
             }
             written => written,
         }
@@ -267,9 +273,9 @@ impl Shared {
         }
     }
 
-    /// The hold on an execution that this worker has claimed.
-    pub(super) fn hold(&self, record: Arc<Record>) -> Hold {
-        Hold::new(self.ledger.clone(), record, self.hurry.clone())
+    /// The hold on an execution that this worker asked the store for at `since`.
+    pub(super) fn hold(&self, record: Arc<Record>, since: Duration) -> Hold {
+        Hold::new(self.ledger.clone(), record, since, self.hurry.clone())
     }
 }
 

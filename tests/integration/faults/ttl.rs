@@ -54,10 +54,30 @@ async fn reserve(ctx: &mut Ctx<App>, seconds: u64) -> Result<String> {
     Err(ToolError::new("not taken"))
 }
 
+/// Reserves, and panics when it is cancelled in the middle of it.
+#[mcp_tool(task = "required")]
+async fn gives_up(ctx: &mut Ctx<App>) -> Result<String> {
+    let (seats, handle) = (ctx.state(), ctx.handle());
+    let reserved: Result<()> = ctx
+        .step("reserve", async {
+            seats.begun.fetch_add(1, Relaxed);
+            handle.cancelled().await;
+            panic!("nobody thought of a cancel");
+        })
+        .await;
+    let told = match reserved {
+        Err(error) if error.is_unknown() => "unknown".to_owned(),
+        other => format!("{other:?}"),
+    };
+    ctx.state().told.lock().unwrap().push(told);
+    ctx.cleanup("give back", async { Ok(()) }).await?;
+    Err(ToolError::new("not taken"))
+}
+
 fn server(seats: &App) -> Server<App> {
     Server::new("shop", "1.0.0")
         .state(seats.clone())
-        .tool::<reserve>()
+        .tools(tools![reserve, gives_up])
 }
 
 #[tokio::test(start_paused = true)]
@@ -103,4 +123,17 @@ async fn a_ttl_that_is_lengthened_while_a_step_runs_lets_it_end() {
     assert_eq!(task["status"], "input_required", "{task}");
     assert_eq!(seats.begun.load(Relaxed), 1);
     assert_eq!(*seats.told.lock().unwrap(), ["reserved"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_that_panics_after_a_cancel_is_unknown_to_the_code_that_cleans_up() {
+    let seats = App::default();
+    let mut wire = Wire::tasks(server(&seats));
+    let id = wire.task("gives_up", json!({})).await;
+    sleep(Duration::from_secs(1)).await;
+    wire.cancel(&id).await.unwrap();
+    sleep(Duration::from_secs(30)).await;
+    let told = seats.told.lock().unwrap();
+    assert_eq!(told.last().unwrap(), "unknown", "{told:?}");
+    assert_eq!(seats.begun.load(Relaxed), 1);
 }

@@ -264,6 +264,7 @@ impl Leg {
     pub(crate) fn note(&self, entry: Entry) {
         let mut state = self.lock();
         if let Err(fault) = state.append(entry, &self.limits) {
+            state.cut_off = true;
             state.fault.get_or_insert(fault);
             return;
         }

@@ -49,6 +49,8 @@ pub(super) struct State {
     pub(super) telling: Told,
     /// Whether the step that the journal does not have may have happened, until one was met.
     interrupted: bool,
+    /// Whether an effect of this leg was cut off.
+    pub(super) cut_off: bool,
     /// How much is done of how much, as long as nobody was told.
     pub(super) progress: Option<(u64, u64)>,
     pub(super) detach: Option<Detach>,

@@ -68,6 +68,24 @@ impl Drop for InFlight {
     }
 }
 
+/// An effect that is under way. If it is dropped before it ended, nobody knows what became of it.
+#[derive(Debug)]
+pub(crate) struct Effect<'a>(Option<&'a Leg>);
+
+impl Effect<'_> {
+    pub(crate) fn ended(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Effect<'_> {
+    fn drop(&mut self) {
+        if let Some(leg) = self.0 {
+            leg.lock().cut_off = true;
+        }
+    }
+}
+
 impl Leg {
     /// Leaves a mark that an operation waits for something from outside.
     pub(crate) fn mark(self: &Arc<Self>, waiting: Waiting) -> Mark {
@@ -87,9 +105,14 @@ impl Leg {
         InFlight(self.clone())
     }
 
-    /// Whether a step runs.
-    pub(in crate::engine) fn is_in_step(&self) -> bool {
-        self.lock().steps_in_flight > 0
+    /// Notes that an effect is under way, until it [`ended`](Effect::ended).
+    pub(crate) fn effect_begins(&self) -> Effect<'_> {
+        Effect(Some(self))
+    }
+
+    /// Whether an effect was dropped before it ended, or its outcome could not be kept.
+    pub(in crate::engine) fn is_cut_off(&self) -> bool {
+        self.lock().cut_off
     }
 
     /// Lets no operation begin any more, and is ready when no step is in flight.

@@ -34,6 +34,8 @@ pub(super) fn cancel(record: &Record, reason: Option<String>, now: Timestamp) ->
 fn begin(record: &Record, next: &mut Record, now: Timestamp) {
     if record.origin.cleans_up {
         next.closing = Some(Closing::Due(now.after(WAIT)));
+        // The code that did not fit before may clean up; if not, its grace begins anew.
+        next.drift = None;
         next.lease.clone_from(&record.lease);
         next.stalled = 0;
     }
@@ -59,6 +61,12 @@ pub(super) fn in_leg(record: &Record, event: LegEvent, now: Timestamp) -> Verdic
         None => return Verdict::Refused(Refusal::Over),
     };
     let mut next = record.clone();
+    let cut_off = match &event {
+        LegEvent::Finished { cut_off, .. }
+        | LegEvent::Failed { cut_off, .. }
+        | LegEvent::Parked { cut_off, .. } => *cut_off,
+        _ => false,
+    };
     match event {
         // Whatever was done needs to be known to the leg that cleans up.
         LegEvent::Progressed(entries) => {
@@ -86,8 +94,8 @@ pub(super) fn in_leg(record: &Record, event: LegEvent, now: Timestamp) -> Verdic
             next.closing = Some(Closing::Due(until));
         }
         LegEvent::Finished { .. } | LegEvent::Parked { .. } | LegEvent::Failed { .. } => {
-            // It came to rest by itself: what it did is in the journal.
-            next.interrupted = false;
+            // It came to rest by itself: what it did is in the journal, but for what was cut off.
+            next.interrupted = cut_off;
         }
         LegEvent::Drifted(_) => {}
     }

@@ -86,9 +86,15 @@ pub(super) fn event(record: &Record, event: LegEvent, now: Timestamp) -> Verdict
             parking,
             round,
             told,
-        } => return park(record, parking, round, told, now),
+            cut_off,
+        } => {
+            tell(&mut next, told);
+            got_somewhere(&mut next);
+            next.interrupted = cut_off;
+            return park(record, next, parking, round, now);
+        }
         LegEvent::Detached => next = detached(record),
-        LegEvent::Finished { end, mut told } => {
+        LegEvent::Finished { end, mut told, .. } => {
             // The end takes the place of the message.
             told.status = None;
             tell(&mut next, told);
@@ -133,14 +139,11 @@ fn tell(next: &mut Record, told: Told) {
 /// Puts the questions of a leg and lets it go, unless what it waits for was answered meanwhile.
 fn park(
     record: &Record,
+    mut next: Record,
     parking: Parking,
     round: Option<String>,
-    told: Told,
     now: Timestamp,
 ) -> Verdict {
-    let mut next = record.clone();
-    tell(&mut next, told);
-    got_somewhere(&mut next);
     next.lease = None;
     let mut entries = parking.entries;
     for pinned in parking.asked {

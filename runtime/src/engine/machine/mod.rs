@@ -95,13 +95,25 @@ pub(crate) enum LegEvent {
         parking: Parking,
         round: Option<String>,
         told: Told,
+        /// Whether an effect was dropped before it ended.
+        cut_off: bool,
     },
     /// It is a task from here on.
     Detached,
     /// Its function is done.
-    Finished { end: End, told: Told },
+    Finished {
+        end: End,
+        told: Told,
+        /// Whether an effect was dropped before it ended.
+        cut_off: bool,
+    },
     /// Its code failed in a way that another leg would fail, too, before its function was done.
-    Failed { end: End, why: String },
+    Failed {
+        end: End,
+        why: String,
+        /// Whether an effect was dropped before it ended, or its outcome could not be kept.
+        cut_off: bool,
+    },
     /// Its code does not fit the journal.
     Drifted(Drift),
     /// It gives up its claim, so that another worker may go on at once.

@@ -115,7 +115,12 @@ pub(super) const BEAT: &str = "
 INSERT INTO worker (name, beats) VALUES (?1, 1)
 ON CONFLICT (name) DO UPDATE SET beats = beats + 1";
 
-pub(super) const WORKERS: &str = "SELECT name, beats FROM worker";
+/// All of them, and those that hold something without being known: they never beat.
+pub(super) const WORKERS: &str = "
+SELECT name, beats FROM worker
+UNION ALL
+SELECT DISTINCT worker, 0 FROM execution
+WHERE worker IS NOT NULL AND worker NOT IN (SELECT name FROM worker)";
 
 /// Forgets a worker that holds nothing.
 pub(super) const DISMISS: &str = "

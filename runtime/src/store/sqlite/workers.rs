@@ -120,7 +120,9 @@ impl Workers {
             name: name.into(),
             lock: Some(lock),
         };
-        self.look(&connection).map_err(fail)?;
+        if let Err(error) = self.look(&connection) {
+            tracing::warn!(%error, "the other workers cannot be looked at yet");
+        }
         let mut state = self.state();
         if state.thread.is_none() {
             let (workers, stop) = (self.clone(), Arc::new(AtomicBool::new(false)));
@@ -194,7 +196,7 @@ impl Workers {
                 opened => break opened?,
             }
         };
-        lock.lock()?;
+        lock.try_lock()?;
         Ok(lock)
     }
 
@@ -317,7 +319,8 @@ impl Drop for Alive {
         living().remove(&name);
         let mut state = self.workers.state();
         state.own.remove(&name);
-        if let Some(lock) = self.lock.take() {
+        // Without a thread nobody would let go of the lock.
+        if let Some(lock) = self.lock.take().filter(|_| state.thread.is_some()) {
             state.gone.push((name, lock));
         }
         let last = state.own.is_empty();

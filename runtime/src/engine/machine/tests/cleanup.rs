@@ -165,3 +165,29 @@ fn created_with_cleanup() -> Record {
     record.origin = origin.into();
     record
 }
+
+#[test]
+fn what_was_cut_off_before_a_leg_came_to_rest_is_in_doubt_to_the_cleanup() {
+    for cut_off in [false, true] {
+        let mut running = created();
+        Arc::make_mut(&mut running.origin).cleans_up = true;
+        let cancelled = after(&running, cancel(), at(6));
+        let end = LegEvent::Finished {
+            end: End::Result(Map::new()),
+            told: Told::default(),
+            cut_off,
+        };
+        let let_go = after(&cancelled, leg(1, end), at(7));
+        assert_eq!(let_go.interrupted, cut_off);
+    }
+}
+
+#[test]
+fn a_task_that_expires_while_its_code_drifts_is_cleaned_up_by_the_code_that_is_there() {
+    let mut running = created();
+    Arc::make_mut(&mut running.origin).cleans_up = true;
+    let drifted = after(&running, leg(1, drifted()), at(5));
+    let expired = after(&drifted, Event::Alarm, at(10_000));
+    assert_eq!(expired.index().avoid, None);
+    assert!(after(&expired, claim(), at(10_001)).lease.is_some());
+}

@@ -77,6 +77,7 @@ fn on_parking(parking: Parking) -> LegEvent {
         parking,
         round: None,
         told: Told::default(),
+        cut_off: false,
     }
 }
 
@@ -164,7 +165,11 @@ const fn released() -> LegEvent {
 
 fn ending(end: End) -> LegEvent {
     let told = Told::default();
-    LegEvent::Finished { end, told }
+    LegEvent::Finished {
+        end,
+        told,
+        cut_off: false,
+    }
 }
 
 #[test]

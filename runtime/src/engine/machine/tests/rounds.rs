@@ -17,6 +17,7 @@ fn asked(record: &Record, name: &str, keys: &[&str]) -> Record {
         parking,
         round,
         told,
+        cut_off: false,
     };
     after(record, leg(record.fence, event), at(5))
 }
@@ -169,6 +170,7 @@ fn what_happened_before_a_record_was_written_is_written_with_it() {
         parking,
         round,
         told,
+        cut_off: false,
     }];
     let (record, journal) = begun(called(), events, at(5)).unwrap();
     assert_eq!(record.status_message.as_deref(), Some("asking"));
