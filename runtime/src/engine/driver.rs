@@ -86,9 +86,10 @@ impl Driver {
             let worked = shared.sweep().await?
                 | self.claims(shared, now).await?
                 | alarms(shared, &self.left_alone, now).await?;
-            let due = match worked {
-                true => None,
-                false => store.next_due(&shared.pool, now).await?,
+            let due = if worked {
+                None
+            } else {
+                store.next_due(&shared.pool, now).await?
             };
             tokio::select! {
                 // A server that stops claims nothing any more, whatever is due in the same moment.
@@ -99,12 +100,12 @@ impl Driver {
                     shared.recover(&died.workers).await?;
                     deaths = store.deaths(died.upto);
                 }
-                changed = &mut changes => {
-                    let changed = changed?;
-                    stop_ended(shared, &changed.ids).await?;
+                written = &mut changes => {
+                    let written = written?;
+                    stop_ended(shared, &written.ids).await?;
                     self.look_at_trials(shared).await?;
-                    self.seen = Some(changed.upto);
-                    changes = store.changes(changed.upto);
+                    self.seen = Some(written.upto);
+                    changes = store.changes(written.upto);
                 }
                 () = reached(&mut self.moment) => {
                     self.moment = None;
