@@ -37,6 +37,19 @@ async fn work(ctx: &mut Ctx<App>, seconds: u64) -> Result<bool> {
     Ok(sure)
 }
 
+/// Writes to the store every five seconds.
+#[mcp_tool(task = "required")]
+async fn ticks(ctx: &mut Ctx<App>) -> Result<()> {
+    for _ in 0..100 {
+        ctx.step("tick", async {
+            sleep(Duration::from_secs(5)).await;
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
 /// Works until it is cancelled.
 #[mcp_tool(task = "required")]
 async fn endless(ctx: &mut Ctx<App>) -> Result<()> {
@@ -48,7 +61,9 @@ async fn endless(ctx: &mut Ctx<App>) -> Result<()> {
 
 fn named(name: &str, counts: &App, store: &MemoryStore) -> Server<App> {
     let server = Server::new(name, "1.0.0").state(counts.clone());
-    server.tools(tools![work, endless]).store(store.clone())
+    server
+        .tools(tools![work, endless, ticks])
+        .store(store.clone())
 }
 
 #[tokio::test(start_paused = true)]
@@ -111,7 +126,7 @@ async fn a_worker_that_lost_its_lease_stops_and_commits_nothing() {
     let worker = task.index().worker.unwrap().to_owned();
     let mistaken = HookedStore::new(store.clone(), |_| Box::pin(async {})).believing_dead(worker);
     let server = Server::new("shop", "1.0.0").state(healthy.clone());
-    let server = server.tools(tools![work, endless]).store(mistaken);
+    let server = server.tools(tools![work, endless, ticks]).store(mistaken);
     let mut second = Wire::with_host(server, host);
     sleep(Duration::from_secs(30)).await;
     assert_eq!(healthy.begun.load(Relaxed), 1);
@@ -251,7 +266,7 @@ async fn a_leg_that_was_stopped_begins_no_step_that_others_have_done_meanwhile()
         matches!(moment, crate::support::Moment::Inserted)
     });
     let server = Server::new("shop", "1.0.0").state(stopped.clone());
-    let server = server.tools(tools![work, endless]).store(held);
+    let server = server.tools(tools![work, endless, ticks]).store(held);
     let mut first = Wire::with_host(server, clock.clone());
     let params = json!({ "name": "work", "arguments": { "seconds": 1 } });
     let call = first.send("tools/call", params).await;
@@ -262,7 +277,7 @@ async fn a_leg_that_was_stopped_begins_no_step_that_others_have_done_meanwhile()
     let worker = task.index().worker.unwrap().to_owned();
     let mistaken = HookedStore::new(kept.clone(), |_| Box::pin(async {})).believing_dead(worker);
     let server = Server::new("shop", "1.0.0").state(healthy.clone());
-    let server = server.tools(tools![work, endless]).store(mistaken);
+    let server = server.tools(tools![work, endless, ticks]).store(mistaken);
     let mut second = Wire::with_host(server, host);
     second.until(task.id().as_str(), "input_required").await;
     clock.seconds.store(60, Relaxed);
@@ -271,4 +286,34 @@ async fn a_leg_that_was_stopped_begins_no_step_that_others_have_done_meanwhile()
     sleep(Duration::from_secs(5)).await;
     let begun = (stopped.begun.load(Relaxed), healthy.begun.load(Relaxed));
     assert_eq!(begun, (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_killed_its_worker_alone_gets_its_turn_after_half_a_minute_also_on_a_busy_server() {
+    let (kept, host) = (MemoryStore::new(), VirtualHost::new());
+    let (dead, busy) = (App::default(), App::default());
+    // It takes nothing up again.
+    let blind = HookedStore::new(kept.clone(), |moment| match moment {
+        crate::support::Moment::Looked => Box::pin(std::future::pending()),
+        _ => Box::pin(async {}),
+    });
+    let server = Server::new("shop", "1.0.0").state(dead.clone());
+    let server = server.tools(tools![work, endless, ticks]).store(blind);
+    let mut first = Wire::with_host(server, host);
+    let id = first.task("work", json!({ "seconds": 10_000 })).await;
+    let task = kept.load(&id.as_str().into()).await.unwrap().unwrap();
+    let worker = task.index().worker.unwrap().to_owned();
+    let news = Arc::new(Notify::new());
+    let store = HookedStore::new(kept.clone(), |_| Box::pin(async {}));
+    let store = store.hearing_of_death(worker, news.clone());
+    let server = Server::new("shop", "1.0.0").state(busy.clone());
+    let server = server.tools(tools![work, endless, ticks]).store(store);
+    let mut second = Wire::with_host(server, host);
+    second.task("endless", json!({})).await;
+    second.task("ticks", json!({})).await;
+    news.notify_one();
+    sleep(Duration::from_secs(25)).await;
+    assert_eq!(busy.begun.load(Relaxed), 1, "others would die with it");
+    sleep(Duration::from_secs(10)).await;
+    assert_eq!(busy.begun.load(Relaxed), 2);
 }

@@ -54,7 +54,9 @@ pub(crate) struct HookedStore {
     store: Arc<dyn Store>,
     hook: Arc<Hook>,
     /// A worker that it takes for dead, whatever is true.
-    dead: Option<String>,
+    dead: Option<DeadWorker>,
+    /// When it hears of that death; at once if there is no gate.
+    news: Option<Arc<Notify>>,
 }
 
 impl HookedStore {
@@ -66,12 +68,28 @@ impl HookedStore {
             store: Arc::new(store),
             hook: Arc::new(hook),
             dead: None,
+            news: None,
         }
     }
 
     /// It takes this worker for dead, as one does that was stopped for long.
     pub(crate) fn believing_dead(mut self, worker: String) -> Self {
-        self.dead = Some(worker);
+        let certain = false;
+        self.dead = Some(DeadWorker {
+            name: worker,
+            certain,
+        });
+        self
+    }
+
+    /// It hears that the process of this worker is gone when `news` is notified.
+    pub(crate) fn hearing_of_death(mut self, worker: String, news: Arc<Notify>) -> Self {
+        let certain = true;
+        self.dead = Some(DeadWorker {
+            name: worker,
+            certain,
+        });
+        self.news = Some(news);
         self
     }
 
@@ -157,16 +175,18 @@ impl Store for HookedStore {
 
     fn deaths(&self, after: u64) -> BoxFuture<'_, Result<Deaths, StoreError>> {
         match &self.dead {
-            Some(name) if after == 0 => {
-                let dead = DeadWorker {
-                    name: name.clone(),
-                    certain: false,
-                };
+            Some(dead) if after == 0 => {
                 let deaths = Deaths {
                     upto: 1,
-                    workers: vec![dead],
+                    workers: vec![dead.clone()],
                 };
-                Box::pin(async { Ok(deaths) })
+                let news = self.news.clone();
+                Box::pin(async move {
+                    if let Some(news) = news {
+                        news.notified().await;
+                    }
+                    Ok(deaths)
+                })
             }
             _ => self.store.deaths(after),
         }
