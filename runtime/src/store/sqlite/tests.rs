@@ -152,3 +152,14 @@ async fn what_a_silent_worker_takes_while_it_is_dismissed_is_taken_from_it_again
     dead(&store, true).await;
     assert_eq!(store.held("worker", 9).await.unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn what_a_worker_holds_that_nobody_knows_of_is_found() {
+    let (_folder, store) = store().await;
+    store.beat_every(Duration::from_millis(10));
+    let _life = store.enlist("observer").await.unwrap();
+    // Its claim was queued when it left, and written behind its name's removal.
+    store.insert(Creation::new(record("a"))).await.unwrap();
+    dead(&store, false).await;
+    assert_eq!(store.held("worker", 9).await.unwrap().len(), 1);
+}
