@@ -163,3 +163,17 @@ async fn what_a_worker_holds_that_nobody_knows_of_is_found() {
     dead(&store, false).await;
     assert_eq!(store.held("worker", 9).await.unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn a_worker_that_holds_something_when_it_is_dismissed_is_told_of_again() {
+    let (_folder, store) = store().await;
+    let _life = store.enlist("observer").await.unwrap();
+    drop(other_process(&store));
+    dead(&store, true).await;
+    let before = store.deaths(0).await.unwrap().upto;
+    // It was claimed between the last look at what it holds and its dismissal.
+    store.insert(Creation::new(record("a"))).await.unwrap();
+    store.dismiss("worker").await.unwrap();
+    let again = store.deaths(before).await.unwrap();
+    assert!(again.workers.iter().any(|dead| dead.name == "worker"));
+}

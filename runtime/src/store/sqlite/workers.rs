@@ -174,6 +174,11 @@ impl Workers {
         }
     }
 
+    /// The worker took something while it was dismissed: it is told of again.
+    pub(super) fn holds_more(&self) {
+        self.deaths.send_modify(|number| *number += 1);
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
