@@ -100,6 +100,30 @@ fn the_file_alone_is_whole_after_a_server_that_ended_in_order() {
 }
 
 #[tokio::test]
+async fn a_format_before_the_first_release_is_refused_and_says_what_to_do() {
+    let folder = fixture();
+    let path = folder.path().join("tasks.db");
+    let older = Connection::open(&path).unwrap();
+    older.pragma_update(None, "user_version", 1).unwrap();
+    drop(older);
+    let said = SqliteStore::open(&path).await.unwrap_err().to_string();
+    assert!(
+        said.contains("has the format 1") && said.contains("name another file"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn a_store_that_can_keep_no_locks_says_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tasks.db");
+    let store = SqliteStore::open(&path).await.unwrap();
+    fs::write(folder.path().join("tasks.db-workers"), "in the way").unwrap();
+    let said = store.enlist("worker").await.unwrap_err().to_string();
+    assert!(said.contains("no lock can be kept"), "{said}");
+}
+
+#[tokio::test]
 async fn a_newer_format_is_refused_and_left_as_it_is() {
     let folder = fixture();
     let path = folder.path().join("tasks.db");

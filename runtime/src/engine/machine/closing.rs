@@ -75,7 +75,9 @@ pub(super) fn in_leg(record: &Record, event: LegEvent, now: Timestamp) -> Verdic
             next.interrupted = cleans && record.interrupted;
             return change_with(record, next, entries, now);
         }
-        LegEvent::Finished { .. } | LegEvent::Parked { .. } if cleans => return close(record, now),
+        LegEvent::Finished { .. } | LegEvent::Parked { .. } if cleans => {
+            return close(record, record, now);
+        }
         LegEvent::Failed { why, .. } if cleans => return give_up(record, &why, now),
         LegEvent::Told(_) | LegEvent::Detached => return Verdict::Unchanged(Report::default()),
         LegEvent::Drifted(drift) if cleans => {
@@ -103,35 +105,25 @@ pub(super) fn in_leg(record: &Record, event: LegEvent, now: Timestamp) -> Verdic
     change(record, next, now)
 }
 
-/// The cleanup leg is done.
-fn close(record: &Record, now: Timestamp) -> Verdict {
+/// The cleanup leg of `record` is done; `before` is the record that a client saw last.
+fn close(record: &Record, before: &Record, now: Timestamp) -> Verdict {
     let mut next = record.clone();
     next.closing = None;
     next.drift = None;
     next.lease = None;
     if record.life == Life::Expired {
-        return bury(&next, record, now);
+        return bury(&next, before, now);
     }
-    change(record, next, now)
+    change(before, next, now)
 }
 
 /// Nobody cleans up any more. The operator has to.
 pub(super) fn give_up(record: &Record, why: &str, now: Timestamp) -> Verdict {
     let mut next = record.clone();
     next.not_cleaned = Some(why.into());
-    let before = record.status_message.as_deref().unwrap_or("over");
-    next.status_message = Some(format!("{before}; not cleaned up: {why}"));
-    match close(&next, now) {
-        // One change, from the record as it was.
-        Verdict::Change(transition, report) => {
-            let mut transition = transition;
-            if transition.record.status_message != record.status_message {
-                transition.record.updated_at = now.max(record.updated_at);
-            }
-            Verdict::Change(transition, report)
-        }
-        other => other,
-    }
+    let message = record.status_message.as_deref().unwrap_or("over");
+    next.status_message = Some(format!("{message}; not cleaned up: {why}"));
+    close(&next, record, now)
 }
 
 /// What a moment that came makes of a record that nobody works on.

@@ -378,7 +378,8 @@ impl Store for SqliteStore {
             let dismissed = Write::Dismiss(worker.to_owned());
             let forgotten = self.shared.writer.write(dismissed).await?;
             if !forgotten && !self.shared.held(worker, 1).await?.is_empty() {
-                self.shared.workers.holds_more();
+                // It took something while it was dismissed.
+                self.shared.workers.announce();
                 return Ok(());
             }
             self.shared.workers.dismissed(worker, forgotten);

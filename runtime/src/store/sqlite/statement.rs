@@ -115,8 +115,10 @@ pub(super) const BEAT: &str = "
 INSERT INTO worker (name, beats) VALUES (?1, 1)
 ON CONFLICT (name) DO UPDATE SET beats = beats + 1";
 
-/// All of them, and those that hold something without being known: they never beat.
-pub(super) const WORKERS: &str = "
+pub(super) const WORKERS: &str = "SELECT name, beats FROM worker";
+
+/// Beside them those that hold something without being known. They never beat.
+pub(super) const WORKERS_AND_HOLDERS: &str = "
 SELECT name, beats FROM worker
 UNION ALL
 SELECT DISTINCT worker, 0 FROM execution

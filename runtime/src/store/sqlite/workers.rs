@@ -120,7 +120,8 @@ impl Workers {
             name: name.into(),
             lock: Some(lock),
         };
-        if let Err(error) = self.look(&connection) {
+        let own = self.state().own.clone();
+        if let Err(error) = self.look(&connection, &own) {
             tracing::warn!(%error, "the other workers cannot be looked at yet");
         }
         let mut state = self.state();
@@ -174,8 +175,8 @@ impl Workers {
         }
     }
 
-    /// The worker took something while it was dismissed: it is told of again.
-    pub(super) fn holds_more(&self) {
+    /// Those who wait for deaths are told of all that are dead.
+    pub(super) fn announce(&self) {
         self.deaths.send_modify(|number| *number += 1);
     }
 
@@ -235,7 +236,7 @@ impl Workers {
             }
             // A failure that stays is met by every write; here there is another beat.
             let _told = self.identity.check();
-            if let Err(error) = self.look(connection) {
+            if let Err(error) = self.look(connection, &own) {
                 tracing::debug!(%error, "the other workers cannot be looked at");
             }
             if beaten.elapsed() < every {
@@ -243,7 +244,7 @@ impl Workers {
             }
             beaten = Instant::now();
             let others = beat(connection, own.iter().map(String::as_str))
-                .and_then(|()| others(connection, &own));
+                .and_then(|()| others(connection, &own, statement::WORKERS_AND_HOLDERS));
             match others {
                 Ok(others) => self.silent(liveness.beat(others)),
                 Err(error) => {
@@ -264,9 +265,8 @@ impl Workers {
     }
 
     /// Takes the locks of those whose process is gone.
-    fn look(&self, connection: &Connection) -> rusqlite::Result<()> {
-        let own = self.state().own.clone();
-        for (name, _) in others(connection, &own)? {
+    fn look(&self, connection: &Connection, own: &BTreeSet<String>) -> rusqlite::Result<()> {
+        for (name, _) in others(connection, own, statement::WORKERS)? {
             let state = self.state();
             if state.left_alone.contains(&name) || matches!(state.dead.get(&name), Some(Some(_))) {
                 continue;
@@ -299,7 +299,7 @@ impl Workers {
         let again = state.dead.values().any(Option::is_none);
         drop(state);
         if again {
-            self.deaths.send_modify(|number| *number += 1);
+            self.announce();
         }
         for name in new {
             tracing::warn!(
@@ -312,7 +312,7 @@ impl Workers {
 
     fn died(&self, name: String, lock: Option<File>) {
         self.state().dead.insert(name, lock);
-        self.deaths.send_modify(|number| *number += 1);
+        self.announce();
     }
 }
 
@@ -362,9 +362,13 @@ fn beat<'a>(
     Ok(())
 }
 
-/// The others, with their counts.
-fn others(connection: &Connection, own: &BTreeSet<String>) -> rusqlite::Result<Vec<(String, u64)>> {
-    let mut read = connection.prepare_cached(statement::WORKERS)?;
+/// The others that a statement gives, with their counts.
+fn others(
+    connection: &Connection,
+    own: &BTreeSet<String>,
+    workers: &str,
+) -> rusqlite::Result<Vec<(String, u64)>> {
+    let mut read = connection.prepare_cached(workers)?;
     let workers = read.query_map([], |row| {
         Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))
     })?;
