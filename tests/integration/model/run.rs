@@ -8,12 +8,13 @@ use std::{
 use super::{
     check,
     client::Client,
-    faults::{self, Disk},
+    faults,
     history::{History, What},
     plan::{Act, Fault, Script},
     rows::{self, Row},
     servers::Servers,
 };
+use crate::support::Disk;
 
 /// How long it may take until all is at rest.
 const REST: Duration = Duration::from_secs(90);
@@ -64,7 +65,7 @@ impl Counts {
 
 /// Runs the script of `seed` with everything beside the store in `folder`, and checks what came of it.
 pub(super) fn run(seed: u64, length: Duration, folder: &Path) -> Counts {
-    let disk = Disk::new();
+    let disk = Disk::new("16m");
     let script = Script::new(seed, length);
     let mut servers = Servers::new(folder, &disk);
     let mut client = Client::new(seed);

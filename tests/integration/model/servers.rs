@@ -8,10 +8,9 @@ use std::{
 
 use super::{
     child,
-    faults::Disk,
     history::{History, Life, What},
 };
-use crate::support::Process;
+use crate::support::{Disk, Process};
 
 /// Another life begins no sooner than this after one that ended by itself.
 const PAUSE: Duration = Duration::from_millis(200);

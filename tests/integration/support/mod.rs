@@ -1,6 +1,7 @@
 //! A server on a duplex, a client that speaks raw JSON-RPC, and a clock that moves by itself.
 
 mod clock;
+mod disk;
 mod example;
 mod hooked;
 mod http;
@@ -10,6 +11,7 @@ mod wire;
 
 pub(crate) use self::{
     clock::VirtualHost,
+    disk::Disk,
     example::example,
     hooked::{HookedStore, Moment},
     http::Http,
